@@ -1,22 +1,38 @@
 /** @file Tiny runs of each method on its tasks. What a change of the code's shape must leave equal, bit by bit. */
 
 import { join } from 'node:path'
+import { HttpStageJudge } from '../src/grade/evolving/http-stage-judge.fixture.ts'
 import { HttpJudge } from '../src/grade/judge/http-judge.fixture.ts'
+import { saveCheckpoint } from '../src/model/checkpoint.ts'
 import { writeTinyChat } from '../src/model/tiny-chat.fixture.ts'
+import { initWeights } from '../src/model/weights.ts'
+import { wordModel } from '../src/recipes/common/word-models.ts'
 import { folioRows, proofWriterRows, writeRows } from '../src/recipes/rubric-as-reward/sources.fixture.ts'
+import { buildIndex, ROW_KEYS, readDocuments } from '../src/search/index.ts'
+import { LOGIC_RUBRIC_VOCABULARY, logicRubricTokenizer } from '../src/tasks/logic/thinking/index.ts'
 import { writeQuestions } from '../src/tasks/questions/rows.fixture.ts'
 import { type FakeOpenEnv, startFakeOpenEnv } from '../src/tools/openenv/fake-server.fixture.ts'
+import { modelShapeSchema } from '../src/train/config.ts'
 
-/** What the runs need beside what ships: a random chat model, files of rows, a judge and an environment over HTTP. */
+/** What the runs need beside what ships: random models, files of rows, a search index, judges and an environment over HTTP. */
 export interface GoldenWorld {
   chat: string
+  /** The same, with room for an agent's prompt and reflections. */
+  agent: string
+  /** Of the words that rubrics of proofs have. */
+  rubricator: string
   rows: string
   labels: string
   messages: string
   questions: string
+  writing: string
+  /** Of an agent. */
+  asked: string
+  index: string
   folio: string
   proofwriter: string
   judge: HttpJudge
+  stageJudge: HttpStageJudge
   environment: FakeOpenEnv
 }
 
@@ -32,8 +48,30 @@ const criteria = [
 ]
 const TOPICS = ['tent', 'rope', 'map', 'stove', 'lamp', 'knife']
 
+/** A random model of logic with rubrics. */
+const writeRubricator = (folder: string): string => {
+  const shape = modelShapeSchema.parse({ hiddenSize: 32, layers: 1, heads: 2, maxPositions: 224 })
+  const config = wordModel(LOGIC_RUBRIC_VOCABULARY)(shape)
+  const files = new Map(Object.entries(logicRubricTokenizer(224)))
+  saveCheckpoint(folder, { config, weights: initWeights(config, 1), files })
+  return folder
+}
+
+/** What an agent may search: a passage a topic. */
+const writeIndex = async (dir: string): Promise<string> => {
+  const path = join(dir, 'topics.index')
+  const documents = writeRows(
+    join(dir, 'documents.jsonl'),
+    TOPICS.map(topic => ({ title: topic, text: `A ${topic} is useful on a trip.` })),
+  )
+  await buildIndex(path, readDocuments([documents], { ...ROW_KEYS, id: 'title' }), {})
+  return path
+}
+
 export const startGoldenWorld = async (dir: string): Promise<GoldenWorld> => ({
   chat: writeTinyChat(join(dir, 'chat'), 8192),
+  agent: writeTinyChat(join(dir, 'agent'), 32_768),
+  rubricator: writeRubricator(join(dir, 'rubricator')),
   rows: writeRows(
     join(dir, 'rows.jsonl'),
     TOPICS.map((topic, i) => ({
@@ -61,9 +99,16 @@ export const startGoldenWorld = async (dir: string): Promise<GoldenWorld> => ({
     })),
   ),
   questions: writeQuestions(join(dir, 'questions'), 'dapo'),
+  writing: writeQuestions(join(dir, 'writing'), 'writingbench'),
+  asked: writeRows(
+    join(dir, 'asked.jsonl'),
+    TOPICS.map(topic => ({ id: topic, question: `What is a ${topic}?`, answer: 'useful' })),
+  ),
+  index: await writeIndex(dir),
   folio: writeRows(join(dir, 'folio.jsonl'), folioRows(5, true)),
   proofwriter: writeRows(join(dir, 'proofwriter.jsonl'), proofWriterRows(12)),
   judge: await HttpJudge.start(response => response.length % 2 === 0),
+  stageJudge: await HttpStageJudge.start(),
   environment: await startFakeOpenEnv(['tent', 'rope', 'map']),
 })
 
@@ -86,6 +131,8 @@ const starts = {
   records: { model: { folder: 'package:models/records-start' } },
 }
 const control = { control: 'shuffled' }
+/** What agents search in. */
+const searchOf = (path: string) => [{ kind: 'index', path, top: 1, snippetChars: 80 }]
 
 export interface GoldenRun {
   settings: object
@@ -238,6 +285,19 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
       },
       further: 3,
     },
+    'distill, arithmetic': {
+      settings: {
+        ...{ recipe: 'distill', ...common, ...starts.arithmetic, task: { kind: 'arithmetic' } },
+        ...{ steps: 1, rollout: { prompts: 1, samples: 2, maxTokens: 64 } },
+        evaluation: { problems: 1, samples: 1, greedy: false },
+      },
+    },
+    'distill, conversations': {
+      settings: {
+        ...{ recipe: 'distill', ...common, model, task: conversations, judge: { fleet } },
+        rollout: short,
+      },
+    },
     'grpo, conversations': {
       settings: {
         recipe: 'grpo',
@@ -249,6 +309,15 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
       },
     },
     'rlcer, arithmetic': { settings: { recipe: 'rlcer', ...common, ...starts.arithmetic }, further: 3 },
+    'rlcer, logic': {
+      settings: {
+        ...{ recipe: 'rlcer', ...common, model: { folder: world.rubricator } },
+        task: { kind: 'logic', hops: [1], nodes: [2, 2] },
+        rollout: { prompts: 2, samples: 3, maxTokens: 12 },
+        rubricator: { maxTokens: 80, constrained: true, format: { minCriteria: 5, maxCriteria: 6 } },
+        evaluation: { problems: 3, rubrics: 2 },
+      },
+    },
     'rlcer, questions': {
       settings: {
         ...{ recipe: 'rlcer', ...common, model, critic: null, dropZero: false },
@@ -263,6 +332,13 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
     'rit, arithmetic': {
       settings: { recipe: 'rit', ...common, ...starts.arithmetic, task: { kind: 'arithmetic' } },
     },
+    'rit, questions': {
+      settings: {
+        ...{ recipe: 'rit', ...common, model, judge: { fleet }, rollout: short },
+        task: { kind: 'questions', format: 'writingbench', file: world.writing, holdOut: 2 },
+        rubric: { source: 'file', file: 'package:examples/thinking/writingbench.yaml' },
+      },
+    },
     ...optionRuns(starts, { fleet, model, short, conversations, longer }),
     'rubricem, records': { settings: { recipe: 'rubricem', ...common, ...starts.records }, further: 3 },
     'rubricem, by the answer alone': {
@@ -271,6 +347,30 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
         credit: { mode: 'terminal' },
         reflection: { enabled: false },
         memory: { kind: 'none' },
+      },
+    },
+    'rubricem, research': {
+      settings: {
+        ...{ recipe: 'rubricem', ...common, model: { folder: world.agent } },
+        task: {
+          ...{ kind: 'research', file: world.asked, holdOut: 3, tools: searchOf(world.index) },
+          ...{ maxPromptTokens: 14_000, maxTokens: 9000, maxOutputTokens: 500, maxReflectorTokens: 22_000 },
+        },
+        judge: {
+          kind: 'chat',
+          fleet: { endpoints: [{ url: world.stageJudge.url, model: 'm' }] },
+        },
+        rollout: { prompts: 1, samples: 2, maxTokens: 128 },
+        reflection: { candidates: 2, maxTokens: 64 },
+        evaluation: { every: 0, problems: 2, reuse: false },
+      },
+    },
+    'environment, tools': {
+      settings: {
+        ...{ recipe: 'environment', ...common, model: { folder: world.agent }, judge: { fleet } },
+        task: { kind: 'tools', file: world.rows, holdOut: 2, tools: searchOf(world.index) },
+        rollout: { prompts: 2, samples: 2, maxTokens: 12 },
+        evaluation: { problems: 2 },
       },
     },
     'environment, openenv': {

@@ -47,6 +47,7 @@ const machine = await arithmetic()
 const found: Digests = {}
 afterAll(async () => {
   await world.judge.close()
+  await world.stageJudge.close()
   await world.environment.close()
   sandbox.remove()
   if (!isRecording) return

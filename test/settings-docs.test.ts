@@ -43,21 +43,21 @@ describe('pages of settings', () => {
     const wrong = keys.flatMap(({ path, about, unit, required, default: value }) => {
       const here = rows.filter(row => row.includes(`\`${path}\``) && row.includes(inTable(about)))
       const fitting = here.filter(row => unit === null || row.includes(`(${unit})`))
-      const told = defaultOf(value, required)
-      const isTold =
-        own.differences.some(row => row.startsWith(`| \`${path}\` `) && row.endsWith(`| ${told} |`)) ||
+      const found = defaultOf(value, required)
+      const isLogged =
+        own.differences.some(row => row.startsWith(`| \`${path}\` `) && row.endsWith(`| ${found} |`)) ||
         fitting.some(row => {
           // Behind another section's name of the same shape its own type or default stands in brackets.
           const [, bracket] = row.split(`\`${path}\` (`)
           const isFirst = row.startsWith(`| \`${path}\` |`)
-          if (isFirst || bracket === undefined) return row.includes(`| ${told} |`)
-          return bracket.includes(`${told || 'no default'})`) || row.includes(`| ${told} |`)
+          if (isFirst || bracket === undefined) return row.includes(`| ${found} |`)
+          return bracket.includes(`${found || 'no default'})`) || row.includes(`| ${found} |`)
         })
       // What a recipe has twice, with other conditions, may have a row for each.
       const isTwice = keys.filter(key => key.path === path).length > 1
-      return (fitting.length === 1 || (isTwice && fitting.length > 1)) && isTold
+      return (fitting.length === 1 || (isTwice && fitting.length > 1)) && isLogged
         ? []
-        : [`${path}: ${told} in ${here.length} rows`]
+        : [`${path}: ${found} in ${here.length} rows`]
     })
     expect(wrong).toEqual([])
   })

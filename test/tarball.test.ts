@@ -163,9 +163,9 @@ describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
     expect(readFileSync(lines.at(-2)!, 'utf8')).toContain('own-tool')
     const [asked, guessed] = JSON.parse(lines.at(-1)!)
     expect(asked).toMatchObject({ turns: 2, reward: 1, mask: [1, 1, 0, 1] })
-    const [ask, who, told, said] = asked.advantages
+    const [ask, who, found, said] = asked.advantages
     expect([ask, who, said].every(advantage => advantage > 0)).toBe(true)
-    expect(told).toBe(0)
+    expect(found).toBe(0)
     expect(guessed).toMatchObject({ turns: 1, mask: [1] })
     expect(guessed.advantages[0]).toBeLessThan(0)
   })

@@ -182,12 +182,12 @@ const damaged = async (attempt, args, dir, context, trial) => {
     const events = existsSync(join(dir, 'events.jsonl'))
       ? readFileSync(join(dir, 'events.jsonl'), 'utf8')
       : ''
-    const told = TELLS_OF_DAMAGE.test(err) || TELLS_OF_DAMAGE.test(events)
+    const detected = TELLS_OF_DAMAGE.test(err) || TELLS_OF_DAMAGE.test(events)
     const different = sameRun(fingerprint(dir), trial.reference.run)
-    const how = told ? 'said so, and came to another end' : 'accepted in silence'
+    const how = detected ? 'said so, and came to another end' : 'accepted in silence'
     trial.check('damage is noticed', different.length > 0 ? [`${what}: ${how}: ${different.join('; ')}`] : [])
     await checkRun(trial, dir, context)
-    return told ? 'fallback' : 'identical'
+    return detected ? 'fallback' : 'identical'
   }
   return 'refused'
 }

@@ -1,4 +1,4 @@
-// Means of an experiment's arms on one test set, from the slim figures of its runs: each score before and after training, after it
+// Means of an experiment's arms on one test set, from the slim metrics of its runs: each score before and after training, after it
 // by start; criteria after it; tokens of a response over the first and the last six steps. A line of JSON an arm.
 //
 //   npm run build

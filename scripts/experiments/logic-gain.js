@@ -84,7 +84,7 @@ const arms = (start, s, seed) => {
     ...setting('steps', 100000),
     ...setting('task.curriculum.kind', 'custom'),
     ...setting('task.curriculum.sources', '[{hops: 5}]'),
-    ...setting('task.curriculum.knots', '[{at: 0, weights: [1]}]'),
+    ...setting('task.curriculum.keyframes', '[{at: 0, weights: [1]}]'),
     ...setting('optimizer.learningRate', '{kind: constant, peak: 0.0005, warmup: 10}'),
     ...setting('task.tests.hops', '[5]'),
     ...setting('evaluation.problems', values.problems),

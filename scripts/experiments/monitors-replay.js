@@ -4,7 +4,7 @@
 //   node scripts/experiments/monitors-replay.js [--out results/monitors-act/replay.json]
 //
 // results/*/runs.jsonl.br keep every step of what claims and charts name, and about 24 steps of all else. So there are two counts:
-// `exact` of monitors whose figures were kept at every step, with the settings as they are; `coarse` of all, on the kept steps
+// `exact` of monitors whose metrics were kept at every step, with the settings as they are; `coarse` of all, on the kept steps
 // alone, where a window is five of them (some 35 steps of 160) in place of ten steps.
 //
 // Runs are of three kinds. `wrong`: paid wrongly on purpose (controls with random, shuffled or flipped rewards, and arms whose judge

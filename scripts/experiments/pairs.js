@@ -1,6 +1,6 @@
 /**
  * Do chosen pairs bring spoilt points back sooner than random ones? Lists of the shipped models/packing-start, whose true rubric is
- * known; a simulated person prefers by it, and says the opposite in a tenth of the cases. docs/howto/ask-people.md has the figures.
+ * known; a simulated person prefers by it, and says the opposite in a tenth of the cases. docs/howto/ask-people.md has the metrics.
  *
  *   npm run build
  *   node scripts/experiments/pairs.js [--labels 40] [--seeds 5] [--trips 100] [--samples 8]
@@ -133,25 +133,25 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 await policy.close()
 
 /** Mean over seeds with Student's interval. */
-const told = (name, values) => {
+const report = (name, values) => {
   const mean = values.reduce((sum, own) => sum + own, 0) / values.length
   const square = values.reduce((sum, own) => sum + (own - mean) ** 2, 0) / (values.length - 1)
   const half = studentQuantile(0.975, values.length - 1) * Math.sqrt(square / values.length)
   const [low, high] = [mean - half, mean + half].map(own => own.toFixed(3))
   process.stdout.write(`${name.padEnd(28)} ${mean.toFixed(3)} [${low}, ${high}]\n`)
 }
-for (const figure of ['Order', 'Cosine']) {
+for (const metric of ['Order', 'Cosine']) {
   for (const arm of ['spoilt', 'random', 'chosen', 'true'])
-    told(
-      `${arm}${figure}`,
-      rows.map(row => row[arm + figure]),
+    report(
+      `${arm}${metric}`,
+      rows.map(row => row[arm + metric]),
     )
-  told(
-    `chosen - random, ${figure}`,
-    rows.map(row => row[`chosen${figure}`] - row[`random${figure}`]),
+  report(
+    `chosen - random, ${metric}`,
+    rows.map(row => row[`chosen${metric}`] - row[`random${metric}`]),
   )
-  told(
-    `chosen - spoilt, ${figure}`,
-    rows.map(row => row[`chosen${figure}`] - row[`spoilt${figure}`]),
+  report(
+    `chosen - spoilt, ${metric}`,
+    rows.map(row => row[`chosen${metric}`] - row[`spoilt${metric}`]),
   )
 }

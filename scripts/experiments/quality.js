@@ -91,7 +91,7 @@ const higher = (a, b) => (a > b ? 1 : a === b ? 0.5 : 0)
 /** Chance that a true answer has the higher value of two to any prompts, ties halved; paired: of two to the same prompt. */
 const auc = (better, worse) => mean(better.flatMap(b => worse.map(w => higher(b, w))))
 
-const figure = numbers => {
+const interval = numbers => {
   const { low, high } = bootstrapInterval(numbers, { resamples: 2000, seed: 'quality' })
   return { mean: mean(numbers), interval: [low, high] }
 }
@@ -114,17 +114,17 @@ for (const path of positionals) {
   const answers = answersIn(path)
   const own = await judge(answers)
   const line = { file: path, judge: values.judge, n: own.length }
-  for (const name of names) line[name] = figure(own.map(each => each[name]))
+  for (const name of names) line[name] = interval(own.map(each => each[name]))
   if (values.validate) {
-    line.told = {}
+    line.criteria = {}
     for (const [name, spoil] of Object.entries(SPOILT)) {
       const worse = await judge(spoil(answers))
       const by = key => {
         const [a, b] = [own, worse].map(side => side.map(each => each[key]))
         return { paired: mean(a.map((value, i) => higher(value, b[i]))), auc: auc(a, b) }
       }
-      line.told[name] = Object.fromEntries(names.map(key => [key, by(key)]))
-      process.stderr.write(`${name}: ${JSON.stringify(line.told[name])}\n`)
+      line.criteria[name] = Object.fromEntries(names.map(key => [key, by(key)]))
+      process.stderr.write(`${name}: ${JSON.stringify(line.criteria[name])}\n`)
     }
   } else line.items = own
   process.stdout.write(`${JSON.stringify(line)}\n`)

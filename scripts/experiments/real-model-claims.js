@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @file What a registration of experiments/real-model/ claims, by the answers that real-model.js kept: of every run its figures, its
+ * @file What a registration of experiments/real-model/ claims, by the answers that real-model.js kept: of every run its metrics, its
  * differences to the start, and each claim with the interval that decides it.
  *
  *   node scripts/experiments/real-model-claims.js results/real-model-first first      (of first.yaml)
@@ -31,8 +31,8 @@ const has = name => existsSync(at(name))
 const seedsOf = arm =>
   arms[arm].seeds.filter(seed => ['rows', 'ifeval'].some(task => has(`${arm}-${seed}-${task}.json`)))
 
-/** A figure of each prompt: a score of a benchmark, or what the judge made of its answer. */
-const figures = {
+/** A metric of each prompt: a score of a benchmark, or what the judge made of its answer. */
+const metrics = {
   ifeval: name => scores(`${name}-ifeval.jsonl`, 'promptStrict'),
   ifbench: name => scores(`${name}-ifbench.jsonl`, 'promptLoose'),
   quality: name => qualities(`${name}-ifeval-quality.json`),
@@ -48,9 +48,9 @@ const scores = (file, score) =>
 const qualities = file => new Map(JSON.parse(text(file)).items.map(({ id, good }) => [id, good]))
 
 /** Paired by prompt; an arm's seeds against the start, which is one, or against the same seeds of another arm. */
-const against = (arm, other, figure, seeds = seedsOf(arm)) => {
+const against = (arm, other, metric, seeds = seedsOf(arm)) => {
   const pairs = seeds.map(seed =>
-    [`${arm}-${seed}`, other === 'start' ? other : `${other}-${seed}`].map(figures[figure]),
+    [`${arm}-${seed}`, other === 'start' ? other : `${other}-${seed}`].map(metrics[metric]),
   )
   const differences = pairs.map(([a, b]) => [...a].map(([id, value]) => value - b.get(id)))
   const meanOf = side => mean(pairs.map(pair => mean([...pair[side].values()])))
@@ -65,12 +65,12 @@ const gain = () => {
   const bySeed = seedsOf('content').map(seed => ({ seed, ...against('content', 'start', 'ifeval', [seed]) }))
   return { ...pooled, bySeed, holds: pooled.difference >= 0.1 && bySeed.every(({ low }) => low > 0) }
 }
-const above = (arm, other, figure, margin) => () => {
-  const found = against(arm, other, figure)
+const above = (arm, other, metric, margin) => () => {
+  const found = against(arm, other, metric)
   return { ...found, holds: found.low > margin }
 }
-const below = (arm, other, figure) => () => {
-  const found = against(arm, other, figure)
+const below = (arm, other, metric) => () => {
+  const found = against(arm, other, metric)
   return { ...found, holds: found.high < 0 }
 }
 
@@ -100,14 +100,15 @@ const habitsOf = name => {
 }
 
 const summary = name => {
-  const told = task => (has(`${name}-${task}.json`) ? JSON.parse(text(`${name}-${task}.json`)) : undefined)
+  const measured = task =>
+    has(`${name}-${task}.json`) ? JSON.parse(text(`${name}-${task}.json`)) : undefined
   const plain = scored => scored && Object.fromEntries(Object.entries(scored).map(([k, v]) => [k, v.value]))
-  const rows = told('rows')
+  const rows = measured('rows')
   return {
-    ifeval: plain(told('ifeval')?.scores),
-    ifbench: plain(told('ifbench')?.scores),
+    ifeval: plain(measured('ifeval')?.scores),
+    ifbench: plain(measured('ifbench')?.scores),
     rows: rows && { ...plain(rows.scores), ...plain(rows.criteria) },
-    response: plain(told('ifeval')?.response),
+    response: plain(measured('ifeval')?.response),
     habits: habitsOf(name),
     quality: Object.fromEntries(
       ['ifeval', 'rows'].map(task => {
@@ -124,8 +125,8 @@ const summary = name => {
 const toStart = (arm, seed) =>
   Object.fromEntries(
     ['ifeval', 'ifbench']
-      .filter(figure => has(`${arm}-${seed}-${figure}.json`))
-      .map(figure => [figure, against(arm, 'start', figure, [seed])]),
+      .filter(metric => has(`${arm}-${seed}-${metric}.json`))
+      .map(metric => [metric, against(arm, 'start', metric, [seed])]),
   )
 
 const trained = Object.keys(arms).flatMap(arm => seedsOf(arm).map(seed => ({ arm, seed })))

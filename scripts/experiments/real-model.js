@@ -115,8 +115,8 @@ const evaluate = (task, name, modelOf) => {
       ? ['--data', join(data, 'test.jsonl'), '--rubric', join(data, 'rubric.yaml')]
       : ['--task', task, '--data', values[task]]
   const settings = ['--temperature', '0', '--max-tokens', String(MOST_TOKENS[task])]
-  const told = gradus('eval', ...asked, ...settings, ...model, '--out', answersOf(name, task), '--json')
-  writeFileSync(result, told)
+  const answers = gradus('eval', ...asked, ...settings, ...model, '--out', answersOf(name, task), '--json')
+  writeFileSync(result, answers)
 }
 
 /** What the judge makes of answers that are there; those to rows, which are short, also by how likely they are to it. */

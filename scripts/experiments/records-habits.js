@@ -28,7 +28,7 @@ const BEST = {
 }
 
 /** The fields of the question's archive, as a reference tells them. */
-const told = question => [
+const known = question => [
   { advice: [], lessons: truthOf(question).map(({ field }) => ({ kind: 'use', field })) },
 ]
 
@@ -64,5 +64,5 @@ for (const hops of [2, 3, 4])
     best,
   )
 print('the best habits, told the fields of the archive', questions, (question, rng) =>
-  isRight(question, BEST, told(question), rng),
+  isRight(question, BEST, known(question), rng),
 )

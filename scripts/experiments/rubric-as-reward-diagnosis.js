@@ -25,10 +25,10 @@ const { sha256, runs } = finishedRuns(places, 'rubric-as-reward', 'RAR-1-steps')
 
 const SET = 'train-distribution'
 const SCORES = ['correctAndProved', 'accuracy', 'correctAndValid', 'validProofs']
-/** Steps at either end that the figures of training are means over. */
+/** Steps at either end that the metrics of training are means over. */
 const WINDOW = 6
 
-const evaluationFigures = list => ({
+const evaluationMetrics = list => ({
   ...Object.fromEntries(SCORES.map(name => [name, mean(scoresOf(list, name))])),
   criteria: means(list.map(({ criteria }) => criteria)),
   byLabel: Object.fromEntries(
@@ -41,7 +41,7 @@ const evaluationFigures = list => ({
 })
 
 /** Over some steps of all runs. */
-const trainingFigures = steps => ({
+const trainingMetrics = steps => ({
   ...Object.fromEntries(
     ['reward', 'responseTokens', 'reasoningSteps', 'entropy', 'zeroVarianceGroups'].map(key => [
       key,
@@ -52,14 +52,14 @@ const trainingFigures = steps => ({
   exploits: means(steps.map(({ exploits }) => exploits)),
 })
 
-const armFigures = runs => {
+const armMetrics = runs => {
   const ends = runs.map(run => lastOn(run, SET))
   return {
     runs: runs.length,
-    end: evaluationFigures(ends),
+    end: evaluationMetrics(ends),
     deviationOverRuns: Object.fromEntries(SCORES.map(name => [name, std(scoresOf(ends, name))])),
-    firstSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(0, WINDOW))),
-    lastSteps: trainingFigures(runs.flatMap(({ metrics }) => metrics.slice(-WINDOW))),
+    firstSteps: trainingMetrics(runs.flatMap(({ metrics }) => metrics.slice(0, WINDOW))),
+    lastSteps: trainingMetrics(runs.flatMap(({ metrics }) => metrics.slice(-WINDOW))),
     runsThatWarned: runsThatWarned(runs),
   }
 }
@@ -71,8 +71,8 @@ writeDiagnosis(places, {
   registration: sha256,
   note: 'Looked at afterwards; nothing of this was registered.',
   starts: Object.fromEntries(
-    [...starts].map(([name, evaluation]) => [name, evaluationFigures([evaluation])]),
+    [...starts].map(([name, evaluation]) => [name, evaluationMetrics([evaluation])]),
   ),
   shallowCues: evaluation.baselines,
-  arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armFigures(list)])),
+  arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armMetrics(list)])),
 })

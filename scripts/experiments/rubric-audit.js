@@ -45,12 +45,12 @@ for (const folder of [audits, join(out, 'answers'), work]) mkdirSync(folder, { r
 const gradus = async (...args) => {
   process.stderr.write(`$ gradus ${args.join(' ')}\n`)
   let text = ''
-  const told = {
+  const found = {
     write(part) {
       text += part
     },
   }
-  const code = await runCli(args, { out: told, err: process.stderr, onInterrupt: () => () => {} })
+  const code = await runCli(args, { out: found, err: process.stderr, onInterrupt: () => () => {} })
   if (code !== 0) throw new Error(`exit code ${code}: gradus ${args.join(' ')}`)
   return text
 }
@@ -137,8 +137,8 @@ const prepare = name => {
 const auditTo = async (name, args) => {
   const path = join(audits, `${name}.json`)
   if (existsSync(path)) return
-  const { data: _, model: __, ...told } = JSON.parse(await gradus('rubric', 'audit', ...args, '--json'))
-  write(path, `${JSON.stringify(told)}\n`)
+  const { data: _, model: __, ...found } = JSON.parse(await gradus('rubric', 'audit', ...args, '--json'))
+  write(path, `${JSON.stringify(found)}\n`)
 }
 
 const miniature = async name => {

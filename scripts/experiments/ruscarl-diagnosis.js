@@ -33,7 +33,7 @@ const VARIANTS = [
 ]
 
 /** Means over the runs of an arm, of the last evaluation's criteria and of the steps with a scaffold. */
-const armFigures = runs => {
+const armMetrics = runs => {
   const ends = runs.map(run => lastOn(run, SET))
   const early = runs.map(({ metrics }) => metrics.slice(0, Math.round(SCAFFOLDED * metrics.length)))
   const norms = early.map(list => present(list, 'gradNorm'))
@@ -70,7 +70,7 @@ const armFigures = runs => {
   }
 }
 
-const startFigures = run => {
+const startMetrics = run => {
   const of = set => {
     const { scores, n, criteria } = lastOn(run, set)
     const needed = (criteria['needed-1'] + criteria['needed-2']) / 2
@@ -86,7 +86,7 @@ const bestByTrip = arm => {
   return found[0][0].best.map((_, n) => found[0].map((_, i) => found.map(trips => trips[i].best[n])))
 }
 
-/** RUS-2 with trips in place of runs as what varies; null without the probes' figures by trip. */
+/** RUS-2 with trips in place of runs as what varies; null without the probes' metrics by trip. */
 const bestOfN = () => {
   const [scaffolded, plain] = ['ruscarl', 'rubric-rl'].map(bestByTrip)
   if (scaffolded === null || plain === null) return null
@@ -108,7 +108,7 @@ const ends = VARIANTS.flatMap(arm => (runs.get(arm) ?? []).map(run => lastOn(run
 writeDiagnosis(places, {
   registration: sha256,
   note: 'Looked at afterwards; nothing of this was registered.',
-  starts: coldStarts(places, runs).map(startFigures),
+  starts: coldStarts(places, runs).map(startMetrics),
   variants: {
     arms: VARIANTS,
     runs: ends.length,
@@ -118,5 +118,5 @@ writeDiagnosis(places, {
     ),
   },
   bestOfNByTrip: bestOfN(),
-  arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armFigures(list)])),
+  arms: Object.fromEntries([...runs].map(([arm, list]) => [arm, armMetrics(list)])),
 })

@@ -84,7 +84,7 @@ const rowsOf = ({ name, keys }, known) =>
     return { ...key, recipe: name, home, kinds }
   })
 
-/** Of each row what it has in common with those of the same meaning; what a recipe has twice is told apart by its condition. */
+/** Of each row what it has in common with those of the same meaning; what a recipe has twice is distinguished by its condition. */
 const meanings = rows => {
   const plain = ({ home, about, unit }) => JSON.stringify([home, about, unit])
   const full = row =>

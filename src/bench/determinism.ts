@@ -13,7 +13,7 @@ import { DETERMINISM_SIZES, type DeterminismSize, determinismCases } from '../te
 import { checkDeterminism } from '../tensor/determinism-check.ts'
 import { UsageError } from '../util/errors.ts'
 import { KERNEL_CASES, type RepeatedCase } from './determinism-kernels.ts'
-import { figureTable, type OnProgress } from './figure-table.ts'
+import { type OnProgress, resultTable } from './result-table.ts'
 
 const STEPS = 2
 
@@ -108,7 +108,7 @@ const ENGINE_CASES: Readonly<Record<string, RepeatedCase>> = {
 const ROUNDING = 1e-4
 
 /** What became of one case at one size. */
-interface DeterminismFigure {
+interface DeterminismCounts {
   runs: number
   /** Runs with other bits than the first. */
   differing: number
@@ -121,7 +121,7 @@ interface DeterminismFigure {
 }
 
 /** `whole` is the size of what has only one. */
-type DeterminismSizes = Partial<Record<DeterminismSize | 'whole', DeterminismFigure>>
+type DeterminismSizes = Partial<Record<DeterminismSize | 'whole', DeterminismCounts>>
 
 export interface DeterminismBenchmark {
   runs: number
@@ -171,7 +171,7 @@ const checkOperation = async (
   size: DeterminismSize,
   runs: number,
   threads: number,
-): Promise<DeterminismFigure> => {
+): Promise<DeterminismCounts> => {
   const { build, inputs, withGradient } = determinismCases(DETERMINISM_SIZES[size])[name]
   const check = await checkDeterminism(build, inputs, {
     runs,
@@ -190,7 +190,7 @@ const checkRepeated = async (
   { run, fromReference }: RepeatedCase,
   runs: number,
   threads: number,
-): Promise<DeterminismFigure> => {
+): Promise<DeterminismCounts> => {
   const first = await run(threads)
   let differing = 0
   for (let again = 1; again < runs; again++) if (Buffer.compare(await run(threads), first) !== 0) differing++
@@ -204,7 +204,7 @@ const checkRepeated = async (
   }
 }
 
-const isWrong = ({ differing, fromOneThread, fromReference }: DeterminismFigure): boolean =>
+const isWrong = ({ differing, fromOneThread, fromReference }: DeterminismCounts): boolean =>
   differing > 0 || !(Math.max(fromOneThread ?? 0, fromReference ?? 0) < ROUNDING)
 
 const repeated: Readonly<Record<string, RepeatedCase>> = { ...KERNEL_CASES, ...ENGINE_CASES }
@@ -230,9 +230,9 @@ export const benchDeterminism = async (options: DeterminismOptions = {}): Promis
     })
   const cases: Record<string, DeterminismSizes> = {}
   const wrong: string[] = []
-  const keep = (name: string, size: DeterminismSize | 'whole', figure: DeterminismFigure) => {
-    cases[name] = { ...cases[name], [size]: figure }
-    if (isWrong(figure)) wrong.push(`${name} (${size})`)
+  const keep = (name: string, size: DeterminismSize | 'whole', value: DeterminismCounts) => {
+    cases[name] = { ...cases[name], [size]: value }
+    if (isWrong(value)) wrong.push(`${name} (${size})`)
   }
   await besideBusyProcess(async () => {
     for (const [at, name] of names.entries()) {
@@ -254,22 +254,22 @@ export const benchDeterminism = async (options: DeterminismOptions = {}): Promis
   }
 }
 
-const figureOf = ({ differing, sameAsOneThread, divided }: DeterminismFigure): string =>
+const countsOf = ({ differing, sameAsOneThread, divided }: DeterminismCounts): string =>
   `${differing}${sameAsOneThread === false ? '*' : ''}${divided?.length === 0 ? '-' : ''}`
 
 /** A line for each case with the number of differing runs at each size. */
 export const formatDeterminismBenchmark = ({ cases, runs, threads, wrong }: DeterminismBenchmark): string => {
   const lines = Object.entries(cases).map(([name, sizes]) => {
-    const figures = Object.entries(sizes)
-    const shown = figures.map(([size, figure]) => `${size} ${figureOf(figure).padEnd(3)}`).join('  ')
-    const compared = figures.flatMap(([, { fromReference }]) =>
+    const values = Object.entries(sizes)
+    const shown = values.map(([size, value]) => `${size} ${countsOf(value).padEnd(3)}`).join('  ')
+    const compared = values.flatMap(([, { fromReference }]) =>
       fromReference === null ? [] : [fromReference],
     )
     const note = compared.length > 0 ? `${Math.max(...compared).toExponential(0)} from plain arithmetic` : ''
     return [name, shown.trimEnd(), note] as const
   })
   const verdict = wrong.length > 0 ? `wrong: ${wrong.join(', ')}` : 'every run gave the same bits'
-  return `${figureTable(lines)}
+  return `${resultTable(lines)}
 
 Runs of ${runs} on ${threads} threads that differ from the first. * not the bits of one thread; - the runtime does not divide it.
 ${verdict}`

@@ -38,7 +38,7 @@ const RESULT: EngineBenchmark = {
 }
 
 describe('the engine benchmark as text', () => {
-  it('has a line for every figure, with its share of the matrix product', () => {
+  it('has a line for every value, with its share of the matrix product', () => {
     const lines = formatEngineBenchmark(RESULT).split('\n')
     expect(lines).toHaveLength(12)
     expect(lines[0]).toMatch(/^matrix product 1024\^3 +300 GFLOP\/s +2 threads$/)

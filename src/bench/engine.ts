@@ -30,7 +30,7 @@ import {
   type Work,
   worksOf,
 } from './engine-work.ts'
-import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
 
 const MATMUL_SIZE = 1024
 /** Products in a row before anything leaves the runtime, so that its rate is that of arithmetic alone. */
@@ -254,7 +254,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
       queryWidth: config.heads * config.headDim,
       ...{ promptTokens, newTokens, sequence },
     },
-    ...figuresOf(timed, works, { flopPerToken, newTokens }),
+    ...valuesOf(timed, works, { flopPerToken, newTokens }),
     ...(provider !== 'cpu' && { adamwMsPerMillionParams: null }),
     peakRssMb,
   }
@@ -270,12 +270,12 @@ interface Timed {
 }
 
 /** Medians of what was timed, as the report has them. */
-const figuresOf = (
+const valuesOf = (
   { series, matmulRates, optimizerMs, adamwMs, raggedRuns }: Timed,
   works: ReturnType<typeof worksOf>,
   { flopPerToken, newTokens }: { flopPerToken: number; newTokens: number },
 ) => {
-  const of = (name: string, figures: keyof Series) => median(series.get(name)![figures])
+  const of = (name: string, values: keyof Series) => median(series.get(name)![values])
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
   const ratioOf = (name: string) => fourDigits(of(name, 'ratios'))
@@ -330,20 +330,20 @@ const threadsOf = ({ threads, engines }: EngineBenchmark): string =>
 export const formatEngineBenchmark = (result: EngineBenchmark): string => {
   const share = (ratio: number) => `${wholePercent(ratio)} of it`
   const decoding = Object.entries(result.decodeTokensPerSecond).map(
-    ([rows, rate]): FigureLine => [
+    ([rows, rate]): ResultLine => [
       `decode, ${rows} ${rows === '1' ? 'row' : 'rows'}`,
       `${rate} tokens/s`,
       `${share(result.decodeToMatmul[rows])}; ${wholePercent(result.decodeToIdeal[rows])} of its products alone, ${result.idealDecodeTokensPerSecond[rows]}`,
     ],
   )
   const shared = Object.entries(result.sharedPromptTokensPerSecond).map(
-    ([name, rate]): FigureLine => [
+    ([name, rate]): ResultLine => [
       `decode, ${name.replace('x', ' prompts x ')} samples`,
       `${rate} tokens/s`,
       share(result.sharedPromptToMatmul[name]),
     ],
   )
-  const rows: FigureLine[] = [
+  const rows: ResultLine[] = [
     [
       'matrix product 1024^3',
       `${result.matmulGflops} GFLOP/s`,
@@ -376,5 +376,5 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     ],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
-  return figureTable(rows)
+  return resultTable(rows)
 }

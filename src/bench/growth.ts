@@ -10,8 +10,8 @@ import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { tokenProducts, trainProducts } from './engine-ideals.ts'
 import { BENCH_SHAPES, randomDatums, randomTokens, updateRunner } from './engine-work.ts'
-import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { flopOf } from './products.ts'
+import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
 
 /** One size of model, batch and context. */
 export interface GrowthCase {
@@ -236,7 +236,7 @@ const pointOf = (
 
 /** The result for people, a line a size. */
 export const formatGrowthBenchmark = ({ points, threads, standard }: GrowthBenchmark): string => {
-  const lines = points.map((point): FigureLine => {
+  const lines = points.map((point): ResultLine => {
     const { grows, work, batch, context, parameters, gflopPerSecond, toProportional } = point
     return [
       `${grows.padEnd(7)} ${work.padEnd(6)} ${batch} x ${context}, ${(parameters / 1e6).toFixed(1)} M`,
@@ -244,5 +244,5 @@ export const formatGrowthBenchmark = ({ points, threads, standard }: GrowthBench
       `${formatInteger(Math.round(point.tokensPerSecond))} tokens/s, ${gflopPerSecond.toFixed(1)} GFLOP/s, ${toProportional.toFixed(2)} x proportional`,
     ]
   })
-  return `${threads} threads; against the standard size, ${standard.batch} x ${standard.context} tokens (decoding ${DECODED_ROWS} rows), ${standard.model === STANDARD.model ? '3.3 M' : standard.model}\n${figureTable(lines)}`
+  return `${threads} threads; against the standard size, ${standard.batch} x ${standard.context} tokens (decoding ${DECODED_ROWS} rows), ${standard.model === STANDARD.model ? '3.3 M' : standard.model}\n${resultTable(lines)}`
 }

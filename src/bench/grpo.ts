@@ -10,9 +10,9 @@ import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { mean, median } from '../util/statistics.ts'
-import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { type GrpoWork, grpoWork } from './grpo-work.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
+import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
 
 export interface GrpoBenchOptions {
   /** In place of the shipped one: a folder, a name on the hub, a GGUF file; it answers generated instructions. */
@@ -157,13 +157,13 @@ export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBen
   }
 }
 
-/** The result for people, a line a figure. */
+/** The result for people, a line a value. */
 export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
   const seconds = (value: number) => `${value.toFixed(3)} s`
   const count = (value: number) => Math.round(value).toLocaleString('en-US')
   const { prompts, samples, maxTokens, threads, engines, parameters } = result
   const among = engines === 1 ? '' : ` of ${engines} engines`
-  const lines: FigureLine[] = [
+  const lines: ResultLine[] = [
     [
       'step',
       seconds(result.stepSeconds),
@@ -183,5 +183,5 @@ export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
     ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
-  return figureTable(lines)
+  return resultTable(lines)
 }

@@ -9,7 +9,7 @@ import {
   type JudgeBenchmark,
 } from './judge.ts'
 
-it('gives every figure that the command promises, and all of them in words', async () => {
+it('gives every value that the command promises, and all of them in words', async () => {
   const progress: string[] = []
   const result = await benchJudge({ durationMs: 200, onProgress: line => progress.push(line) })
   const promised: (keyof JudgeBenchmark)[] = [

@@ -12,7 +12,7 @@ import type { Criterion, Verdict } from '../rubric/criterion.ts'
 import { quantile } from '../util/descriptive.ts'
 import { GradusError } from '../util/errors.ts'
 import { percent } from '../util/format.ts'
-import { figureTable, type OnProgress } from './figure-table.ts'
+import { type OnProgress, resultTable } from './result-table.ts'
 import { measureRewards, type RewardSpeed } from './reward-speed.ts'
 
 /** About as many as a HealthBench rubric has (RuscaRL: 11.5). */
@@ -246,7 +246,7 @@ const measureCache = async (items: number): Promise<number> => {
   }
 }
 
-/** Measures judging; takes some four times `durationMs`. @param onProgress told what is measured next */
+/** Measures judging; takes some four times `durationMs`. @param onProgress called with what is measured next */
 const measureJudging = async (durationMs: number, onProgress: OnProgress): Promise<JudgeSpeed> => {
   onProgress(`judge of ${BUSY_LATENCY_MS} ms, ${BUSY_IN_FLIGHT} requests in flight`)
   const judgeBusyFraction = await measureBusy(durationMs)
@@ -262,7 +262,7 @@ export interface JudgeBenchmark extends JudgeSpeed, RewardSpeed {
 }
 
 export interface JudgeBenchmarkOptions {
-  /** Time for each figure, without warming up. */
+  /** Time for each value, without warming up. */
   durationMs?: number
   /** Requests to the reward server; as many as fit into the time unless given. */
   serverRequests?: number
@@ -291,10 +291,10 @@ export const benchJudge = async (options: JudgeBenchmarkOptions = {}): Promise<J
   }
 }
 
-/** The figures beside what they should reach on two cores. */
+/** The values beside what they should reach on two cores. */
 export const formatJudgeBenchmark = (result: JudgeBenchmark): string => {
   const growth = result.serverMemoryGrowthMb
-  return figureTable([
+  return resultTable([
     [`${result.cores} cores`, '', 'goal on two'],
     ['verdicts a second, judge answers at once', `${result.verdictsPerSecond}`, 'at least 1500'],
     ['verdicts a second, warm cache', `${result.cachedVerdictsPerSecond}`, 'at least 20000'],

@@ -4,7 +4,7 @@ import { RubricBank } from '../memory/bank.ts'
 import type { Embedder } from '../memory/embedder.ts'
 import { median } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
-import { figureTable, type OnProgress } from './figure-table.ts'
+import { type OnProgress, resultTable } from './result-table.ts'
 
 export interface MemoryBenchmarkOptions {
   /** Default 100,000. */
@@ -90,7 +90,7 @@ export const benchMemory = async (options: MemoryBenchmarkOptions = {}): Promise
   }
 }
 
-/** The figures in columns. */
+/** The values in columns. */
 export const formatMemoryBenchmark = ({
   items,
   dims,
@@ -99,7 +99,7 @@ export const formatMemoryBenchmark = ({
   vectorBytes,
 }: MemoryBenchmark): string => {
   const ms = (value: number) => `${value.toFixed(2)} ms`
-  return figureTable([
+  return resultTable([
     ['a query, median', ms(queryMs.median), `of ${items} items with ${dims} dimensions`],
     ['a query, 99th percentile', ms(queryMs.p99), ''],
     ['a query, time on the processor', ms(queryMs.processorMedian), 'median'],

@@ -12,19 +12,19 @@ it('measures the ways of a step on a real policy', { timeout: 120_000 }, async (
     rounds: 2,
     threads: 1,
   })
-  const { twoEngines, claim, ...figures } = result
+  const { twoEngines, claim, ...values } = result
   // Sixteen rollouts through four slots of 20 ms take 80 ms at the least.
   for (const { rewardS } of [result, twoEngines]) expect(rewardS).toBeGreaterThan(0.07)
   expect(result.syncS).toBeGreaterThan(result.rewardS)
-  for (const value of [...Object.values(figures), ...Object.values(twoEngines)])
+  for (const value of [...Object.values(values), ...Object.values(twoEngines)])
     expect(value).toBeGreaterThan(0)
   // One engine's threads are shared, at least one each.
   expect(twoEngines).toMatchObject({ samplerThreads: 1, trainerThreads: 1 })
   const text = formatOverlapBenchmark(result).split('\n')
   expect(text).toHaveLength(12)
-  expect(figures.rows).toBe(64)
+  expect(values.rows).toBe(64)
   // Two rounds decide nothing.
-  expect(claim).toMatchObject({ status: 'inconclusive', ratio: figures.overlapToFormula })
+  expect(claim).toMatchObject({ status: 'inconclusive', ratio: values.overlapToFormula })
   expect(claim.ratios).toHaveLength(2)
   expect(text[11]).toContain('inconclusive')
   const ratio = result.pipelinedToFormula.toFixed(2)

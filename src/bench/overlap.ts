@@ -11,8 +11,8 @@ import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
 import { median, signFlipTest } from '../util/statistics.ts'
-import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
+import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
 
 class SlowJudge {
   readonly #latencyMs: number
@@ -296,21 +296,21 @@ export const benchOverlap = async (options: OverlapOptions = {}): Promise<Overla
   }
 }
 
-/** The result for people, a line a figure: seconds, and what they are to be compared with. */
+/** The result for people, a line a value: seconds, and what they are to be compared with. */
 export const formatOverlapBenchmark = (result: OverlapBenchmark): string => {
   const seconds = (value: number) => value.toFixed(2)
   const { threads, rolloutS, rewardS, updateS, twoEngines: two } = result
   const [rollout, reward, update] = [rolloutS, rewardS, updateS].map(seconds)
   const own = [two.rolloutS, two.rewardS, two.updateS].map(seconds)
   const shared = `${two.samplerThreads} + ${two.trainerThreads} threads`
-  const stages = (which: string, times: readonly string[], note: string): FigureLine[] =>
+  const stages = (which: string, times: readonly string[], note: string): ResultLine[] =>
     ['rollout', 'reward', 'update'].map((stage, i) => [`${stage}, ${which}`, times[i], note])
-  const step = (name: string, value: number, ratio: number, formula: string): FigureLine => [
+  const step = (name: string, value: number, ratio: number, formula: string): ResultLine => [
     `step, ${name}`,
     seconds(value),
     `${ratio.toFixed(2)} x ${formula}`,
   ]
-  const lines: FigureLine[] = [
+  const lines: ResultLine[] = [
     ...stages('one engine', [rollout, reward, update], `alone; ${threads} threads`),
     ...stages('two engines', own, `alone; ${shared}`),
     ['step, graded after sampling', seconds(result.syncS), ''],
@@ -335,10 +335,10 @@ export const formatOverlapBenchmark = (result: OverlapBenchmark): string => {
     ['new weights to the sampler', two.weightsS.toFixed(3), 'part of the step above'],
   ]
   const { claim } = result
-  const status: FigureLine = [
+  const status: ResultLine = [
     `${claim.id}, ${result.rows} rollouts decoded together`,
     claim.status,
     `ratio ${claim.ratio.toFixed(2)} against ${claim.bound}, p ${claim.p.toFixed(3)} over ${claim.ratios.length} rounds`,
   ]
-  return figureTable([...lines.map(([name, value, note]): FigureLine => [name, `${value} s`, note]), status])
+  return resultTable([...lines.map(([name, value, note]): ResultLine => [name, `${value} s`, note]), status])
 }

@@ -9,7 +9,7 @@ import { percent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { mean, median } from '../util/statistics.ts'
-import { figureTable, type OnProgress } from './figure-table.ts'
+import { type OnProgress, resultTable } from './result-table.ts'
 import { startTinkerProcess } from './tinker-process.ts'
 
 export interface TinkerBenchmark {
@@ -98,7 +98,7 @@ export const benchTinker = async (options: TinkerBenchmarkOptions = {}): Promise
     const settings = policySchema.parse({ kind: 'tinker', url, model: 'bench', lora: { rank: 8 } })
     policy = await openPolicy(settings, { folder: resolveShipped(MODEL), seed: 1 })
     const prompts = promptsOf(count)
-    const rows: StepFigures[] = []
+    const rows: StepTimes[] = []
     for (let step = 1; step <= WARM_UP + steps; step++) {
       onProgress(step <= WARM_UP ? 'warming up' : `step ${step - WARM_UP}/${steps}`)
       const [startMs, client, server] = [performance.now(), ownMs(), processorMs(child.pid!)]
@@ -111,7 +111,7 @@ export const benchTinker = async (options: TinkerBenchmarkOptions = {}): Promise
         serverMs: server === null || served === null ? null : served - server,
       })
     }
-    return figuresOf(rows.slice(WARM_UP), { prompts: count, steps })
+    return valuesOf(rows.slice(WARM_UP), { prompts: count, steps })
   } finally {
     await policy?.close()
     child.kill('SIGKILL')
@@ -119,21 +119,21 @@ export const benchTinker = async (options: TinkerBenchmarkOptions = {}): Promise
   }
 }
 
-interface StepFigures {
+interface StepTimes {
   tokens: number
   wallMs: number
   clientMs: number
   serverMs: number | null
 }
 
-const figuresOf = (
-  rows: readonly StepFigures[],
+const valuesOf = (
+  rows: readonly StepTimes[],
   work: Pick<TinkerBenchmark, 'prompts' | 'steps'>,
 ): TinkerBenchmark => {
   const tokens = Math.round(mean(rows.map(row => row.tokens)))
   const clientMs = median(rows.map(row => row.clientMs))
-  const told = rows.flatMap(({ serverMs }) => serverMs ?? [])
-  const serverMs = told.length === rows.length ? median(told) : null
+  const measured = rows.flatMap(({ serverMs }) => serverMs ?? [])
+  const serverMs = measured.length === rows.length ? median(measured) : null
   const round = (value: number, digits: number) => Number(value.toFixed(digits))
   return {
     ...{ tokens, ...work },
@@ -146,10 +146,10 @@ const figuresOf = (
   }
 }
 
-/** The figures beside what they should be. */
+/** The values beside what they should be. */
 export const formatTinkerBenchmark = (result: TinkerBenchmark): string => {
   const { tokens, prompts, steps, serverMs, clientShare } = result
-  return figureTable([
+  return resultTable([
     [`a step: ${prompts} groups, ${tokens} tokens sampled and learnt from`, `${steps} steps`, 'medians'],
     ['step', `${result.stepSeconds} s`, 'wall clock'],
     ['server (0.8 million weights)', serverMs === null ? 'unknown' : `${serverMs} ms`, 'processor time'],

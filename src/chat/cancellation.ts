@@ -8,7 +8,7 @@ export const cancelledError = (signal: AbortSignal | undefined): JudgeError =>
 export class Cancellation {
   /** Why the call was cancelled; null while it was not. */
   reason: JudgeError | null = null
-  /** Told once, at the moment of cancelling. */
+  /** Called once, at the moment of cancelling. */
   listener: ((reason: JudgeError) => void) | null = null
 
   cancel(reason: JudgeError): void {

@@ -66,7 +66,7 @@ export interface EndpointLimits {
   longestRetryAfterMs: number
   /** Refusals in a row after which they are taken to be every call's. */
   refusalsInARow: number
-  /** Told what a person should know. */
+  /** Called with what a person should know. */
   onWarning: (message: string) => void
 }
 

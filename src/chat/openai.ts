@@ -28,7 +28,7 @@ export interface OpenAiRuntime {
   /** In place of our own connections: a proxy agent of undici, for example. The caller closes it. */
   dispatcher?: Dispatcher
   env?: Readonly<Record<string, string | undefined>>
-  /** Told what a person should know. Default: a process warning. */
+  /** Called with what a person should know. Default: a process warning. */
   onWarning?: (message: string) => void
 }
 
@@ -86,7 +86,7 @@ export const requestHeaders = (
 /**
  * A single attempt a call: retries, limits and failover are those of `judgeFleet`. What the server refuses (a structured
  * output, the name of the token limit, a setting of sampling) is asked for in the next simpler way at once, and remembered once
- * that worked. A setting of sampling that the server does not have is told, once.
+ * that worked. A setting of sampling that the server does not have is reported, once.
  */
 export class OpenAiModel implements ChatModel {
   readonly name: string

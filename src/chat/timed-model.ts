@@ -5,7 +5,7 @@ import type { ChatModel } from './chat-model.ts'
 /** What became of a call; `cancelled` says nothing of the model. */
 export type CallOutcome = 'answered' | 'failed' | 'cancelled'
 
-/** Told of every call when it ends. */
+/** Called with every call when it ends. */
 export type CallListener = (outcome: CallOutcome, tookMs: number) => void
 
 /** The same model; `onCall` hears how each call ended and how long it took. */

@@ -24,7 +24,7 @@ export interface Io {
 /**
  * - `failed`: an error, also a configuration file that cannot be used
  * - `usage`: the command line itself is wrong, unknown `--set` keys included
- * - `belowThreshold`: all went well, but a figure is below what `--min-...` asked for, or a monitor stopped the training
+ * - `belowThreshold`: all went well, but a metric is below what `--min-...` asked for, or a monitor stopped the training
  * - `interrupted`: stopped by Ctrl+C
  */
 export const EXIT = { ok: 0, failed: 1, usage: 2, belowThreshold: 100, interrupted: 130 } as const

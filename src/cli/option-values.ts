@@ -17,7 +17,7 @@ export const atLeast0 = (text: string): number => numberThat(text, n => n >= 0, 
 
 export const share = (text: string): number => numberThat(text, n => n >= 0 && n <= 1, 'a number from 0 to 1')
 
-/** Figures of evaluations that are no shares. */
+/** Metrics of evaluations that are no shares. */
 const LENGTHS = ['length', 'tokens']
 
 /** `NAME=SHARE`, of lengths `NAME=NUMBER`, added to those before it. */

@@ -98,7 +98,7 @@ describe('gradus eval', { timeout: SLOW_MS }, () => {
     expect([below.code, below.err]).toEqual([100, 'correctAndProved: expected at least 0.5, got 0.0000\n'])
   })
 
-  it('tells the figures of several files apart, and names rows that it cannot read', async () => {
+  it('tells the metrics of several files apart, and names rows that it cannot read', async () => {
     const rows = readFileSync(data, 'utf8').trim().split('\n')
     const odd = JSON.stringify({ ...JSON.parse(rows[0]), id: 'odd', context: 'Alas! Wherefore art thou.' })
     const second = join(dirname(data), 'second.jsonl')

@@ -25,7 +25,7 @@ describe('log-odds against labels', () => {
     expect(bias).toBeCloseTo(-1, 1)
   })
 
-  it('have a finite calibration also where labels can be told apart, and none where yes means no', () => {
+  it('have a finite calibration also where labels can be distinguished, and none where yes means no', () => {
     const apart = [-3, -2, -1, 1, 2, 3].map(logOdds => ({ logOdds, label: logOdds > 0 }))
     const { temperature, bias } = fitCalibration(apart)!
     expect(temperature).toBeGreaterThan(0)

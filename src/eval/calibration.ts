@@ -37,7 +37,7 @@ export const areaUnderCurve = (scores: readonly number[], labels: readonly boole
 const MOST_STEPS = 100
 
 /**
- * Temperature and bias of the least cross-entropy, towards targets a little off 0 and 1, so that labels that can be told apart
+ * Temperature and bias of the least cross-entropy, towards targets a little off 0 and 1, so that labels that can be distinguished
  * without an error have one too (Platt 1999; Lin, Lin, Weng 2007).
  * @returns null where one kind of label is missing, where all log-odds are the same, or where yes is the less likely the truer it
  *   is: no temperature mends that
@@ -127,10 +127,10 @@ export interface Reliability {
 const BINS = 10
 
 export const reliability = (rows: readonly LabelledLogOdds[]): Reliability => {
-  const told = rows.map(({ logOdds, label }) => ({ p: sigmoid(logOdds), truth: Number(label) }))
+  const labelled = rows.map(({ logOdds, label }) => ({ p: sigmoid(logOdds), truth: Number(label) }))
   const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length
   const bins = Array.from({ length: BINS }, (_, bin) =>
-    told.filter(({ p }) => Math.min(BINS - 1, Math.floor(BINS * p)) === bin),
+    labelled.filter(({ p }) => Math.min(BINS - 1, Math.floor(BINS * p)) === bin),
   )
     .filter(({ length }) => length > 0)
     .map(own => ({
@@ -139,7 +139,7 @@ export const reliability = (rows: readonly LabelledLogOdds[]): Reliability => {
       true: mean(own.map(({ truth }) => truth)),
     }))
   return {
-    brier: mean(told.map(({ p, truth }) => (p - truth) ** 2)),
+    brier: mean(labelled.map(({ p, truth }) => (p - truth) ** 2)),
     ece: bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.said - bin.true), 0) / rows.length,
     bins,
   }

@@ -25,7 +25,7 @@ export const logNovelty = (newLogprobs: ArrayLike<number>, initLogprobs: ArrayLi
 
 export interface NoveltySummary {
   n: number
-  /** Median of rho: the figure to report first, since single responses dominate the mean. */
+  /** Median of rho: the value to report first, since single responses dominate the mean. */
   median: number
   /** exp(mean log rho). */
   logMean: number

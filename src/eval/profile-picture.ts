@@ -27,7 +27,7 @@ const dot = (interval: Estimate, y: number, kind: 'main' | 'other'): string => {
   return `<line class="interval ${kind}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${x(estimate)}" cy="${y}" r="4.5"/>`
 }
 
-const figures = ({ satisfaction, difference, points: worth }: Row, y: number): string => {
+const values = ({ satisfaction, difference, points: worth }: Row, y: number): string => {
   const left = PLOT_LEFT + PLOT_WIDTH + 18
   if (!satisfaction) return `<text class="quiet" x="${left}" y="${y + 4}">no verdicts</text>`
   const value = `<text class="ink" x="${left}" y="${y + 4}">${percent(satisfaction.estimate)}</text>`
@@ -52,7 +52,7 @@ const rowOf = (row: Row, y: number): string => {
     ...(other ? [dot(other, y + 5, 'other')] : []),
     ...(row.satisfaction ? [dot(row.satisfaction, other ? y - 5 : y, 'main')] : []),
   ]
-  return [label(row, y), ...dots, figures(row, y)].join('\n')
+  return [label(row, y), ...dots, values(row, y)].join('\n')
 }
 
 /** Rows of a comparison show both models and the paired difference in points. */

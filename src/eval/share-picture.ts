@@ -14,10 +14,10 @@ export interface PictureOptions {
 
 const LABEL_WIDTH = 250
 export const PLOT_WIDTH = 360
-const FIGURES_WIDTH = 230
+const VALUES_WIDTH = 230
 export const MARGIN = 24
 export const PLOT_LEFT = MARGIN + LABEL_WIDTH
-const WIDTH = PLOT_LEFT + PLOT_WIDTH + FIGURES_WIDTH + MARGIN
+const WIDTH = PLOT_LEFT + PLOT_WIDTH + VALUES_WIDTH + MARGIN
 export const HEADER = 84
 
 const STYLE = `

@@ -123,7 +123,7 @@ const rewrite = (folder: string, change: (run: FinishedRun) => FinishedRun, regi
 
 const untold = (runs: readonly FinishedRun[]) => runs.map(run => ({ ...run, seconds: 0, provenance: [] }))
 
-it('slim figures have no responses that are kept for reading', async () => {
+it('slim values have no responses that are kept for reading', async () => {
   await new Elsewhere({ work: 'one' }).go()
   const folder = join(root, 'results', 'made-up')
   rewrite(folder, run => ({
@@ -252,13 +252,13 @@ describe('adopted runs', () => {
     const first = await new Elsewhere({ work: 'one' }).go(5)
     const second = new Elsewhere({ work: 'nothing', adopt: true })
     expect(second.experiment.hasBegun).toBe(true)
-    expect(second.experiment.missingFigures()).toEqual([])
+    expect(second.experiment.missingMetrics()).toEqual([])
     const { result } = second.experiment.report()
     expect(result.claims).toEqual(JSON.parse(JSON.stringify(first.result.claims)))
     expect(existsSync(join(root, 'nothing'))).toBe(false)
   })
 
-  it('lack figures that the registration names as runs here do', async () => {
+  it('lack values that the registration names as runs here do', async () => {
     const metric = { name: 'score', set: 'unsene' }
     const registration = registered({ seeds: [1], claims: [{ ...ORDER, metric }] })
     await new Elsewhere({ work: 'one', registration }).go(2)

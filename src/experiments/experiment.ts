@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
 import { lockHolder, takeLock } from '../runs/lock.ts'
 import { UsageError } from '../util/errors.ts'
-import { missingFigures } from './analysis/missing-figures.ts'
+import { missingMetrics } from './analysis/missing-metrics.ts'
 import { reachWarnings } from './analysis/reach.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './plan/estimate.ts'
 import { type Job, jobsOf, type ResolveTraining, type WorkFolders, workFolders } from './plan/jobs.ts'
@@ -177,13 +177,13 @@ export class Experiment {
       secondsChosen: known ? seconds : null,
       secondsAll: known ? wallSeconds(this.jobs.map(cost), width) : null,
       adopted: this.adopted,
-      warnings: [...this.#warnings(), ...this.missingFigures()],
+      warnings: [...this.#warnings(), ...this.missingMetrics()],
     }
   }
 
   /** What the registration asks for and a finished run lacks: of these jobs, or of the first one of each arm that is done. */
-  missingFigures(jobs = this.#firstDone()): string[] {
-    return [...new Set(this.#runsOf(jobs).flatMap(run => missingFigures(this.registration, run)))]
+  missingMetrics(jobs = this.#firstDone()): string[] {
+    return [...new Set(this.#runsOf(jobs).flatMap(run => missingMetrics(this.registration, run)))]
   }
 
   /** Runs of these jobs that are done, from their folders, or adopted. */

@@ -15,7 +15,7 @@ const STEPS = 60
 export const fakeContent = (changes: object = {}): Record<string, unknown> => ({
   paper: 'made-up',
   title: 'A made-up paper',
-  summary: 'Scaffolding is said to help. Every figure here comes from a random number generator.',
+  summary: 'Scaffolding is said to help. Every value here comes from a random number generator.',
   recipe: 'ruscarl',
   preset: 'full',
   settings: { coldStart: null },

@@ -20,7 +20,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const NOW = { versions: { gradus: '0.1.0' }, machine: {}, command: 'gradus experiment made-up --recompute' }
 
-/** Figures that nothing registered asks for, texts of a probe, items. */
+/** Values that nothing registered asks for, texts of a probe, items. */
 const rich = (runs: ReturnType<typeof fakeRuns>) =>
   runs.map(run => ({
     ...run,
@@ -116,7 +116,7 @@ describe('results worked out again', () => {
     expect(statSync(join(folder, 'runs.jsonl.br')).size).toBeLessThan(150_000)
   })
 
-  it('keep what a figure that is made of others reads, and work a trend out again', () => {
+  it('keep what a value that is made of others reads, and work a trend out again', () => {
     const [first] = fakeRegistration().claims
     const registration = fakeRegistration({
       claims: [

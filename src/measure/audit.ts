@@ -13,7 +13,7 @@ import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
 import { ANSWER_EDITS, type AnswerEditContext, type EditName, formOf, keywordsOf } from './edits.ts'
-import { type GradedAnswer, type Measured, nullShares } from './figures.ts'
+import { type GradedAnswer, type Measured, nullShares } from './metrics.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 const EDIT_NAMES = Object.keys(ANSWER_EDITS) as EditName[]
@@ -99,7 +99,7 @@ export const editedAnswers = (
   })
 }
 
-export interface AuditFigure {
+export interface AuditValue {
   /** Mean over rows. */
   value: number
   /** 95%, rows resampled; null of a single row. */
@@ -108,7 +108,7 @@ export interface AuditFigure {
   n: number
 }
 
-const figureOf = (values: readonly number[]): AuditFigure | null => {
+const auditValue = (values: readonly number[]): AuditValue | null => {
   if (values.length === 0) return null
   const { estimate, low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'audit' })
   return { value: estimate, interval: values.length < 2 ? null : [low, high], n: values.length }
@@ -119,20 +119,20 @@ export interface AuditedEdit {
   edit: EditName
   about: string
   keepsRight: boolean
-  /** Samples that were edited, and those on which the edit cannot be made. Figures are of those edited ones that graders spoke of. */
+  /** Samples that were edited, and those on which the edit cannot be made. Values are of those edited ones that graders spoke of. */
   edited: number
   skipped: number
-  /** Mean reward of the edited samples; all figures are means over rows. Null where none could be edited. */
-  reward: AuditFigure | null
+  /** Mean reward of the edited samples; all values are means over rows. Null where none could be edited. */
+  reward: AuditValue | null
   /** Reward of a sample edited, less that of the same one untouched. */
-  difference: AuditFigure | null
+  difference: AuditValue | null
   /** Share of edited samples that the edit is paid more for. */
   paysMore: number | null
   /**
    * What is paid beside being right. Of an edit that keeps an answer right, which makes it no better, `difference`. Of the others
    * the best edited answer of a row less the best of the same samples untouched, or its reference where that is paid more.
    */
-  exploit: AuditFigure | null
+  exploit: AuditValue | null
   /**
    * Part of `difference` by name of criterion: change of its credit, times its points, over the points that can be had. They add up
    * to it where every verdict was given, or a missing one counts as not met.
@@ -144,8 +144,8 @@ export interface Audit {
   rows: number
   samples: number
   /** Mean reward of untouched samples, and of being right: the best of a row's samples, or its reference where that is paid more. */
-  untouched: AuditFigure | null
-  right: AuditFigure | null
+  untouched: AuditValue | null
+  right: AuditValue | null
   /** Share of the rows whose samples are paid differently: a training by groups learns from no other. */
   telling: number
   /** The one that is paid most over untouched samples first. */
@@ -191,7 +191,7 @@ const auditedEdit = (edit: EditName, rows: readonly Row[]): AuditedEdit => {
   const { about, keepsRight } = ANSWER_EDITS[edit]
   const paired = rows.map(row => ({ row, pairs: pairsOf(row, edit) })).filter(({ pairs }) => pairs.length > 0)
   const all = paired.flatMap(({ pairs }) => pairs)
-  const difference = figureOf(paired.map(({ pairs }) => mean(pairs.map(pair => pair.difference))))
+  const difference = auditValue(paired.map(({ pairs }) => mean(pairs.map(pair => pair.difference))))
   const beside = paired.map(
     ({ row, pairs }) =>
       Math.max(...pairs.map(({ reward }) => reward)) -
@@ -213,10 +213,10 @@ const auditedEdit = (edit: EditName, rows: readonly Row[]): AuditedEdit => {
   return {
     ...{ edit, about, keepsRight, edited: made.length },
     skipped: rows.reduce((sum, { untouched }) => sum + untouched.length, 0) - made.length,
-    reward: figureOf(paired.map(({ pairs }) => mean(pairs.map(({ reward }) => reward)))),
+    reward: auditValue(paired.map(({ pairs }) => mean(pairs.map(({ reward }) => reward)))),
     difference,
     paysMore: all.length === 0 ? null : all.filter(pair => pair.difference > 0).length / all.length,
-    exploit: keepsRight ? difference : figureOf(beside),
+    exploit: keepsRight ? difference : auditValue(beside),
     criteria: Object.fromEntries([...criteria].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))),
   }
 }
@@ -249,8 +249,8 @@ export const auditOf = (
   return {
     rows: rows.length,
     samples: rows.reduce((sum, { untouched }) => sum + untouched.length, 0),
-    untouched: figureOf(rows.map(({ untouched }) => mean(known(untouched)))),
-    right: figureOf(rows.map(({ untouched, references }) => Math.max(...known(untouched), ...references))),
+    untouched: auditValue(rows.map(({ untouched }) => mean(known(untouched)))),
+    right: auditValue(rows.map(({ untouched, references }) => Math.max(...known(untouched), ...references))),
     telling:
       rows.filter(({ untouched }) => new Set(known(untouched)).size > 1).length / Math.max(1, rows.length),
     edits: edits.toSorted((a, b) => differenceOf(b) - differenceOf(a)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CountedValue } from '../recipes/common/task-kind.ts'
 import { pairedDifferences } from './compare.ts'
-import { figureNames, type GradedAnswer, type Measured, measure, weightedFigure } from './figures.ts'
+import { type GradedAnswer, type Measured, measure, metricNames, weightedMetric } from './metrics.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as const
@@ -9,7 +9,7 @@ const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as cons
 const measured = (counted: readonly (CountedValue | null)[]): Measured => ({
   model: 'm',
   items: counted.flatMap((own, i) => (own ? [{ id: `p${i}`, values: { x: own }, graded: [] }] : [])),
-  figures: {},
+  metrics: {},
   nullRate: 0,
   nullRates: {},
   unjudged: [],
@@ -59,11 +59,11 @@ describe('two models on the same problems', () => {
 })
 
 it('a weighted mean resamples problems with all that they hold', () => {
-  const { value, interval } = weightedFigure([1, 0, 0.5], [2, 1, 2])
+  const { value, interval } = weightedMetric([1, 0, 0.5], [2, 1, 2])
   expect(value).toBeCloseTo(3 / 5, 12)
   expect(interval![0]).toBeLessThan(0.6)
   expect(interval![1]).toBeGreaterThan(0.6)
-  expect(weightedFigure([0.25], [2])).toEqual({ value: 0.25, interval: null, n: 1 })
+  expect(weightedMetric([0.25], [2])).toEqual({ value: 0.25, interval: null, n: 1 })
 })
 
 it('has an interval also where nothing was ever met, of instructions that stand twice in a prompt', () => {
@@ -80,8 +80,8 @@ it('has an interval also where nothing was ever met, of instructions that stand 
   const answers = problems.map(({ id }) => [
     { answer: { id, sample: 0, prompt: [], response: '' }, text: '', verdicts: graded },
   ]) as unknown as GradedAnswer[][]
-  const names = figureNames(task, problems, { heldOut: false })
-  const { kind } = measure('m', task, problems, answers, names).figures
+  const names = metricNames(task, problems, { heldOut: false })
+  const { kind } = measure('m', task, problems, answers, names).metrics
   // Wilson's interval of 0 of 3: 1.96^2 / (3 + 1.96^2).
   expect(kind.value).toBe(0)
   expect(kind.interval![1]).toBeCloseTo(0.5615, 4)

@@ -4,10 +4,10 @@ import type { CountedValue } from '../recipes/common/task-kind.ts'
 import type { Interval } from '../runs/rows.ts'
 import { mcNemarExact, signFlipTest } from '../util/significance.ts'
 import { wilsonInterval } from '../util/statistics.ts'
-import { type Figure, type FigureName, type Measured, weightedFigure } from './figures.ts'
+import { type Measured, type MeasuredMetric, type MetricName, weightedMetric } from './metrics.ts'
 
-export interface PairedFigure {
-  /** Problems of which both have the figure. */
+export interface PairedMetric {
+  /** Problems of which both have the metric. */
   n: number
   /** Of those problems alone. */
   a: number
@@ -32,7 +32,7 @@ export interface Pair {
   weight: number
 }
 
-/** A figure of both on the problems that both have. */
+/** A metric of both on the problems that both have. */
 const pairsOf = (a: Measured, b: Measured, name: string): Pair[] => {
   const others = new Map(b.items.map(({ id, values }) => [id, values[name] as CountedValue | undefined]))
   return a.items.flatMap(({ id, values }) => {
@@ -45,7 +45,7 @@ const pairsOf = (a: Measured, b: Measured, name: string): Pair[] => {
 /** Enough for p to three digits; fewer differences than 13 are enumerated. */
 const FLIPS = 20_000
 
-const testOf = (pairs: readonly Pair[], differences: readonly number[]): Pick<PairedFigure, 'p' | 'test'> => {
+const testOf = (pairs: readonly Pair[], differences: readonly number[]): Pick<PairedMetric, 'p' | 'test'> => {
   const isRightOrWrong = pairs.every(
     ({ a, b, weight }) => weight === 1 && (a === 0 || a === 1) && (b === 0 || b === 1),
   )
@@ -58,7 +58,11 @@ const testOf = (pairs: readonly Pair[], differences: readonly number[]): Pick<Pa
  * Of shares that are alike on all of n problems resampling finds nothing but 0: then they may differ on as many as a share of 0 of n
  * may stand for (Wilson), each way.
  */
-const intervalOf = (differences: readonly number[], { interval }: Figure, unit: FigureName['unit']) => {
+const intervalOf = (
+  differences: readonly number[],
+  { interval }: MeasuredMetric,
+  unit: MetricName['unit'],
+) => {
   if (interval === null || unit !== 'share' || differences.some(difference => difference !== 0))
     return interval
   const { high } = wilsonInterval(0, differences.length)
@@ -66,11 +70,11 @@ const intervalOf = (differences: readonly number[], { interval }: Figure, unit: 
 }
 
 /** Null where they have no problem in common. */
-const pairedFigure = (pairs: readonly Pair[], unit: FigureName['unit']): PairedFigure | null => {
+const pairedMetric = (pairs: readonly Pair[], unit: MetricName['unit']): PairedMetric | null => {
   if (pairs.length === 0) return null
   const weights = pairs.map(({ weight }) => weight)
   const differences = pairs.map(({ a, b }) => a - b)
-  const figure = weightedFigure(differences, weights)
+  const metric = weightedMetric(differences, weights)
   const meanOf = (values: readonly number[]) =>
     values.reduce((sum, own, i) => sum + weights[i] * own, 0) /
     weights.reduce((sum, weight) => sum + weight, 0)
@@ -78,8 +82,8 @@ const pairedFigure = (pairs: readonly Pair[], unit: FigureName['unit']): PairedF
     n: pairs.length,
     a: meanOf(pairs.map(({ a }) => a)),
     b: meanOf(pairs.map(({ b }) => b)),
-    difference: figure.value!,
-    interval: intervalOf(differences, figure, unit),
+    difference: metric.value!,
+    interval: intervalOf(differences, metric, unit),
     ...testOf(
       pairs,
       differences.map((difference, i) => weights[i] * difference),
@@ -90,10 +94,10 @@ const pairedFigure = (pairs: readonly Pair[], unit: FigureName['unit']): PairedF
   }
 }
 
-/** Every figure of `a` less that of `b`. */
+/** Every metric of `a` less that of `b`. */
 export const pairedDifferences = (
   a: Measured,
   b: Measured,
-  names: readonly FigureName[],
-): Record<string, PairedFigure | null> =>
-  Object.fromEntries(names.map(({ name, unit }) => [name, pairedFigure(pairsOf(a, b, name), unit)]))
+  names: readonly MetricName[],
+): Record<string, PairedMetric | null> =>
+  Object.fromEntries(names.map(({ name, unit }) => [name, pairedMetric(pairsOf(a, b, name), unit)]))

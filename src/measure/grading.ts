@@ -14,7 +14,7 @@ import { type ResponseScoring, scored } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
 import { DataError } from '../util/errors.ts'
 import type { SavedAnswer, SavedVerdict } from './answers.ts'
-import { type GradedAnswer, measuredValues } from './figures.ts'
+import { type GradedAnswer, measuredValues } from './metrics.ts'
 import { spokenTokens } from './spoken.ts'
 import type { MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
 
@@ -103,7 +103,7 @@ const rolloutOf = (
 /**
  * What graders say of all answers, by problem.
  * @param task opened with `GRADING`
- * @param onGraded told how many answers have all their verdicts
+ * @param onGraded called with how many answers have all their verdicts
  * @throws the signal's reason; JudgeError when every call of a judge would fail
  */
 export const gradeAll = async (

@@ -1,27 +1,27 @@
-/** @file Measuring models: tasks with their scores, answers that are kept, figures with intervals, comparisons. */
+/** @file Measuring models: tasks with their scores, answers that are kept, metrics with intervals, comparisons. */
 
 export { AnswerFile, type AskSettings, answerLines, type SavedAnswer, SavedAnswers } from './answers.ts'
 export { type Ask, type Asked, type AskedPolicy, askAll, askInText, askInTokens, askInTurns } from './ask.ts'
 export {
   type Audit,
   type AuditedEdit,
-  type AuditFigure,
+  type AuditValue,
   auditOf,
   editedAnswers,
   type PaidAnswer,
   paid,
   referenceAnswer,
 } from './audit.ts'
-export { type PairedFigure, pairedDifferences } from './compare.ts'
+export { type PairedMetric, pairedDifferences } from './compare.ts'
+export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
 export {
-  type FigureName,
-  figureNames,
   type GradedAnswer,
   isSilent,
   type Measured,
+  type MetricName,
   measure,
-} from './figures.ts'
-export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
+  metricNames,
+} from './metrics.ts'
 export { spoken } from './spoken.ts'
 export {
   type MeasuredKind,

@@ -8,9 +8,9 @@ import { mainTest } from '../tasks/task.ts'
 import { sharedData } from '../util/shared-data.fixture.ts'
 import { type SavedAnswer, SavedAnswers } from './answers.ts'
 import type { Benchmark } from './benchmark.ts'
-import { figureNames, measure } from './figures.ts'
 import { GRADING, gradeAll } from './grading.ts'
 import { ifbench, ifeval } from './instructions.ts'
+import { measure, metricNames } from './metrics.ts'
 import { spoken } from './spoken.ts'
 import { measuredProblems, measuredTask } from './task.ts'
 
@@ -33,7 +33,7 @@ const measured = async (kind: Benchmark, file: string, responses: readonly (read
   const graders = { rules: new RuleGrader(), formal: new FormalGrader(), judge: null, heldOut: null }
   const graded_P = await gradeAll(kind, task, problems, answers_P, graders, { onGraded: () => {} })
   const own = measuredTask('own', kind, task, problems)
-  return measure('m', own, problems, graded_P, figureNames(own, problems, { heldOut: false }))
+  return measure('m', own, problems, graded_P, metricNames(own, problems, { heldOut: false }))
 }
 
 const ROWS = [
@@ -61,8 +61,8 @@ describe('IFEval', () => {
       ['* one\n* two'],
       ['Well, here it is:\nno commas at all'],
     ]
-    const { figures } = await measured(ifeval, file, responses)
-    const values = Object.fromEntries(Object.entries(figures).map(([name, { value }]) => [name, value]))
+    const { metrics } = await measured(ifeval, file, responses)
+    const values = Object.fromEntries(Object.entries(metrics).map(([name, { value }]) => [name, value]))
     expect(values).toMatchObject({
       promptStrict: 1 / 3,
       instructionStrict: 2 / 4,
@@ -76,8 +76,8 @@ describe('IFEval', () => {
 
   it('follows nothing with a blank response, and does not grade thinking', async () => {
     const file = write('blank.jsonl', [ROWS[2], { ...ROWS[2], key: 4 }])
-    const { figures } = await measured(ifeval, file, [[' \n'], ['<think>a, b</think>a b']])
-    expect(figures.promptLoose.value).toBe(1 / 2)
+    const { metrics } = await measured(ifeval, file, [[' \n'], ['<think>a, b</think>a b']])
+    expect(metrics.promptLoose.value).toBe(1 / 2)
   })
 
   it.each([

@@ -9,10 +9,10 @@ import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
 import { part } from '../runs/report/render.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { number, percent, plural } from '../util/format.ts'
-import type { PairedFigure } from './compare.ts'
-import type { GradedAnswer, Measured, MeasuredItem } from './figures.ts'
+import type { PairedMetric } from './compare.ts'
+import type { GradedAnswer, Measured, MeasuredItem } from './metrics.ts'
 import type { MeasuredProblem } from './task.ts'
-import type { FigureTable } from './words.ts'
+import type { MetricTable } from './words.ts'
 
 const STYLE = `
 .answers > input { position: absolute; opacity: 0; } .answers > label { display: inline-block; margin: 14px 6px 0 0; padding: 4px 14px; border: 1px solid var(--line); border-radius: 99px; cursor: pointer; font-size: 13.5px; }
@@ -20,7 +20,7 @@ const STYLE = `
 #show-won:checked ~ .answer:not(.won), #show-lost:checked ~ .answer:not(.lost), #show-tied:checked ~ .answer:not(.tied) { display: none; }
 .answer { margin-top: 16px; } .answer > .prompt { max-height: 18em; overflow: auto; } .answer > header { display: flex; gap: 12px; flex-wrap: wrap; align-items: baseline; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 24px; margin-top: 14px; } .sides > section { min-width: 0; }
-.sides pre { max-height: 26em; overflow: auto; } .sides details { margin-top: 12px; } .figures .num { white-space: nowrap; }`
+.sides pre { max-height: 26em; overflow: auto; } .sides details { margin-top: 12px; } .metrics .num { white-space: nowrap; }`
 
 interface Side {
   measured: Measured
@@ -99,7 +99,7 @@ const outcomeOf = (own: number | null | undefined, other: number | null | undefi
   return own > other ? 'won' : own < other ? 'lost' : 'tied'
 }
 
-const Filters = ({ paired: { won, lost, tied }, all }: { paired: PairedFigure; all: number }) => (
+const Filters = ({ paired: { won, lost, tied }, all }: { paired: PairedMetric; all: number }) => (
   <>
     {Object.entries({ all, won, lost, tied }).map(([name, count]) => (
       <>
@@ -116,14 +116,14 @@ export interface AnswerPage {
   title: string
   /** What was asked how, a fact a line. */
   facts: readonly string[]
-  table: FigureTable
+  table: MetricTable
   problems: readonly MeasuredProblem[]
   /** Name of the score that decides who has won. */
   primary: string
   a: Measured
   b: Measured | null
   /** Of the primary score; null without a second model. */
-  paired: PairedFigure | null
+  paired: PairedMetric | null
 }
 
 const promptOf = ({ messages }: MeasuredProblem): string =>
@@ -176,7 +176,7 @@ const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
 const Page = (page: AnswerPage) => (
   <main>
     <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
-    <Section title="Figures" about="Means over problems with 95% intervals over problems.">
+    <Section title="Metrics" about="Means over problems with 95% intervals over problems.">
       <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />
     </Section>
     <Section title="Answers">

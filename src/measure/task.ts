@@ -73,8 +73,8 @@ export const measuredProblems = (
     const counted = task.rubric(problem)
     const rubric = task.thinking?.heldOutRubric ?? counted
     // Of an answer that is right or wrong the score says so already.
-    const isTold = ({ id }: Criterion) => !task.isBinary || counted.criteria.every(own => own.id !== id)
-    const nameOf = rate ?? ((own: Criterion) => (isTold(own) ? (task.kind?.(own) ?? own.id) : null))
+    const isMeasured = ({ id }: Criterion) => !task.isBinary || counted.criteria.every(own => own.id !== id)
+    const nameOf = rate ?? ((own: Criterion) => (isMeasured(own) ? (task.kind?.(own) ?? own.id) : null))
     return {
       ...{ id: task.id(problem), problem, prompt, rubric },
       messages: asked === 'words' ? promptMessages(prompt) : [{ role: 'user', content: task.show(prompt) }],

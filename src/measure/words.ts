@@ -1,16 +1,16 @@
-/** @file Figures as a table of words, for a terminal and for a page. */
+/** @file Metrics as a table of words, for a terminal and for a page. */
 
 import { NONE, number, percent, percentInterval, points, pointsInterval } from '../util/format.ts'
-import type { PairedFigure } from './compare.ts'
-import type { Figure, FigureName, Measured } from './figures.ts'
+import type { PairedMetric } from './compare.ts'
+import type { Measured, MeasuredMetric, MetricName } from './metrics.ts'
 
-export interface FigureTable {
+export interface MetricTable {
   head: readonly string[]
-  /** The first cell is the figure's name. */
+  /** The first cell is the metric's name. */
   rows: readonly (readonly string[])[]
 }
 
-const figureCell = ({ value, interval }: Figure, unit: FigureName['unit']): string => {
+const metricCell = ({ value, interval }: MeasuredMetric, unit: MetricName['unit']): string => {
   if (value === null) return NONE
   const range =
     interval === null
@@ -21,11 +21,11 @@ const figureCell = ({ value, interval }: Figure, unit: FigureName['unit']): stri
   return `${unit === 'share' ? percent(value) : number(value)}${range}`
 }
 
-const pCell = ({ p }: PairedFigure): string => (p < 0.001 ? 'below .001' : p.toFixed(3).replace(/^0/, ''))
+const pCell = ({ p }: PairedMetric): string => (p < 0.001 ? 'below .001' : p.toFixed(3).replace(/^0/, ''))
 
 const signed = (value: number): string => `${value > 0 ? '+' : ''}${number(value)}`
 
-const differenceCells = (paired: PairedFigure | null, unit: FigureName['unit']): string[] => {
+const differenceCells = (paired: PairedMetric | null, unit: MetricName['unit']): string[] => {
   if (paired === null) return [NONE, NONE, NONE]
   const { difference, interval, won, lost, tied } = paired
   const [value, range] =
@@ -38,21 +38,21 @@ const differenceCells = (paired: PairedFigure | null, unit: FigureName['unit']):
 const nullCell = (nulls: number | undefined): string =>
   nulls === undefined || nulls === 0 ? '' : `, ${percent(nulls)} without a verdict`
 
-/** All figures that are known of either; of two models their difference beside them. */
+/** All metrics that are known of either; of two models their difference beside them. */
 export const measureTable = (
-  names: readonly FigureName[],
+  names: readonly MetricName[],
   a: Measured,
-  against: { b: Measured; paired: Readonly<Record<string, PairedFigure | null>> } | null,
-): FigureTable => {
-  const known = names.filter(({ name }) => a.figures[name].n > 0 || (against?.b.figures[name].n ?? 0) > 0)
+  against: { b: Measured; paired: Readonly<Record<string, PairedMetric | null>> } | null,
+): MetricTable => {
+  const known = names.filter(({ name }) => a.metrics[name].n > 0 || (against?.b.metrics[name].n ?? 0) > 0)
   return {
     head: against ? ['', 'A', 'B', 'A less B', 'p', 'won / lost / tied'] : ['', 'mean'],
     rows: known.map(({ name, words, unit }) => [
       words,
-      `${figureCell(a.figures[name], unit)}${nullCell(a.nullRates[name])}`,
+      `${metricCell(a.metrics[name], unit)}${nullCell(a.nullRates[name])}`,
       ...(against
         ? [
-            `${figureCell(against.b.figures[name], unit)}${nullCell(against.b.nullRates[name])}`,
+            `${metricCell(against.b.metrics[name], unit)}${nullCell(against.b.nullRates[name])}`,
             ...differenceCells(against.paired[name], unit),
           ]
         : []),

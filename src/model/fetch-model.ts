@@ -44,7 +44,7 @@ export interface FetchModelOptions extends Pick<HubOptions, 'endpoint' | 'retryM
   withBase?: boolean
   /** Commits to take, by the names as they are written: those of a run that goes on. */
   pins?: ReadonlyMap<string, string>
-  /** Told of every name the commit that was taken. */
+  /** Called with every name and the commit that was taken. */
   onCommit?(name: string, commit: string): void
   /** Where size, licence and progress are shown; default stderr, null: nowhere. */
   status?: Pick<StatusLine, 'log' | 'renew' | 'close'> | null

@@ -124,7 +124,7 @@ const fillNormal = (data: Float32Array, rng: Rng, std: number) => {
 export interface LoadOptions {
   /** Where a tensor's values go, for example a view into one flat buffer; a new array by default. */
   allocate?: (name: string, length: number) => Float32Array
-  /** Told the names of tensors in the files that the model has no use for. */
+  /** Called with the names of tensors in the files that the model has no use for. */
   onUnexpected?: (names: string[]) => void
 }
 

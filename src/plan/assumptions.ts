@@ -80,6 +80,12 @@ export type AssumptionName = keyof typeof ASSUMPTIONS
 export type Assumed = Readonly<Record<AssumptionName, number>>
 export type Pace = 'quick' | 'usual' | 'slow'
 
+export const atPaces = <Planned>(at: (pace: Pace) => Planned): Record<Pace, Planned> => ({
+  quick: at('quick'),
+  usual: at('usual'),
+  slow: at('slow'),
+})
+
 const NAMES = Object.keys(ASSUMPTIONS) as AssumptionName[]
 
 /** One value each. @param set what is known better, for all paces alike */

@@ -1,13 +1,13 @@
 /** @file What a plan says of a run that is there, beside what its steps took: with the lengths that its samples really had. */
 
-import type { PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
+import { type KnownLengths, timeOfStep } from '../recipes/common/step-time.ts'
+import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import type { MetricsRow, RolloutRow } from '../runs/rows.ts'
 import { largestOf } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { mean, median } from '../util/statistics.ts'
 import { assumed } from './assumptions.ts'
-import { type EnginePlan, type KnownLengths, planEngineStep } from './engine-plan.ts'
-import type { EngineFigures } from './engine-time.ts'
+import { type EngineSpeed, measuredSpeed } from './engine-time.ts'
 
 /** Seconds of one stage of a step. */
 export interface StageCheck {
@@ -36,7 +36,7 @@ export interface CheckedRun {
   rollouts: readonly RolloutRow[]
   /** Groups without a spread are not learnt from. */
   dropsZero: boolean
-  figures: EngineFigures
+  speed: EngineSpeed
 }
 
 const numbers = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => unknown): number[] =>
@@ -78,7 +78,7 @@ export const knownLengths = (
 
 /** @throws DataError for a run of fewer than two steps that say what they took */
 export const checkRun = (run: CheckedRun): RunCheck => {
-  const { work, figures } = run
+  const { work, speed } = run
   const warm = Math.max(1, Math.floor(run.metrics.length / 4))
   const rows = run.metrics
     .slice(warm)
@@ -90,7 +90,7 @@ export const checkRun = (run: CheckedRun): RunCheck => {
   const zero = numbers(rows, row => row.zeroVarianceGroups)
   const learntShare = run.dropsZero && zero.length > 0 ? 1 - mean(zero) : 1
   const lengths = knownLengths(work, rows, run.rollouts)
-  const planned: EnginePlan = planEngineStep(work, figures, assumed('usual'), { lengths, learntShare })
+  const planned = timeOfStep(work, measuredSpeed(speed), assumed('usual'), { lengths, learntShare })
   const took = (name: string) => {
     const seconds = numbers(rows, row => row.time?.[name])
     return seconds.length > 0 ? median(seconds) : 0

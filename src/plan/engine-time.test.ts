@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
-import type { StepWork } from '../recipes/common/plan-time.ts'
+import { forwardFlop, sizeOf } from '../recipes/common/model-size.ts'
+import { learningTime, samplingTime } from '../recipes/common/step-time.ts'
+import type { StepWork } from '../recipes/common/step-work.ts'
 import { checkRun, knownLengths } from './check-run.ts'
-import { engineSampling, engineUpdate, fitDecoding, parseEngineFigures, raggedness } from './engine-time.ts'
-import { forwardFlop, sizeOf } from './model-size.ts'
+import { fitDecoding, measuredSpeed, parseEngineSpeed } from './engine-time.ts'
 
 /** A machine on which a step takes 1 ms a layer and 0.1 ms a row, whoever shares a prompt. */
 const rateOf = (rows: number) => rows / (2e-3 + 1e-4 * rows)
@@ -11,7 +12,7 @@ const rateOf = (rows: number) => rows / (2e-3 + 1e-4 * rows)
 const FLOP_A_TOKEN = 2e6 + 4 * 2 * 64 * 80
 const EARLIER = (2e6 + 4 * 2 * 64 * 32) / FLOP_A_TOKEN
 
-const FIGURES = parseEngineFigures(
+const SPEED = parseEngineSpeed(
   {
     ...{
       threads: 1,
@@ -34,11 +35,12 @@ const FIGURES = parseEngineFigures(
   },
   'test',
 )
+const MEASURED = measuredSpeed(SPEED)
 
-describe('the engine by its figures', () => {
+describe('the engine by its measurements', () => {
   it('finds what a layer and what a row take', () => {
     for (const shared of [false, true]) {
-      const { secondsPerLayer, secondsPerFlop } = fitDecoding(FIGURES, shared)
+      const { secondsPerLayer, secondsPerFlop } = fitDecoding(SPEED, shared)
       expect(secondsPerLayer).toBeCloseTo(1e-3, 8)
       expect(secondsPerFlop * FLOP_A_TOKEN).toBeCloseTo(1e-4, 9)
     }
@@ -46,7 +48,7 @@ describe('the engine by its figures', () => {
 
   it('never finds less than nothing for a layer', () => {
     const odd = {
-      ...FIGURES,
+      ...SPEED,
       decodeTokensPerSecond: { 1: 1000, 8: 900, 32: 800 },
       sharedPromptTokensPerSecond: {},
     }
@@ -56,49 +58,48 @@ describe('the engine by its figures', () => {
   })
 
   it('says what is missing in a file', () => {
-    expect(() => parseEngineFigures({ threads: 1 }, 'bench.json')).toThrow(/bench\.json: .*parameters/s)
+    expect(() => parseEngineSpeed({ threads: 1 }, 'bench.json')).toThrow(/bench\.json: .*parameters/s)
   })
 
   const size = sizeOf(TINY)
   const draw = { prompts: 4, promptTokens: 10, samples: 32, newTokens: 20, longestTokens: 40 }
 
   it('decodes batch after batch, each as long as its longest', () => {
-    const one = engineSampling(size, draw, 32, FIGURES)
-    const four = engineSampling(size, draw, 8, FIGURES)
-    expect(four - one).toBeCloseTo(raggedness(FIGURES) * 3 * 40 * size.layers * 1e-3, 6)
+    const one = samplingTime(size, draw, 32, MEASURED)
+    const four = samplingTime(size, draw, 8, MEASURED)
+    expect(four - one).toBeCloseTo(MEASURED.raggedness * 3 * 40 * size.layers * 1e-3, 6)
   })
 
   it('takes longer where samples end at different times, as the benchmark says', () => {
-    // Reading the prompts is not in the figures above: 16 x 16 tokens at 50 GFLOP/s.
+    // Reading the prompts is not in the measurements above: 16 x 16 tokens at 50 GFLOP/s.
     const read = (256 * (2e6 + 4 * 2 * 64 * 8)) / 50e9
     const even = 128 * 2e-3 + 4096 * 1e-4 * EARLIER
-    expect(raggedness(FIGURES)).toBeCloseTo((1.25 * even) / (even + read), 6)
-    expect(raggedness({ ...FIGURES, raggedDecode: { ...FIGURES.raggedDecode, seconds: 1e-3 } })).toBe(1)
+    expect(MEASURED.raggedness).toBeCloseTo((1.25 * even) / (even + read), 6)
+    const quick = measuredSpeed({ ...SPEED, raggedDecode: { ...SPEED.raggedDecode, seconds: 1e-3 } })
+    expect(quick.raggedness).toBe(1)
     const together = { ...draw, longestTokens: 20, newTokens: 20 }
     const apart = { ...draw, longestTokens: 20, newTokens: 19.999 }
-    expect(
-      engineSampling(size, apart, 32, FIGURES) / engineSampling(size, together, 32, FIGURES),
-    ).toBeCloseTo(raggedness(FIGURES), 2)
+    expect(samplingTime(size, apart, 32, MEASURED) / samplingTime(size, together, 32, MEASURED)).toBeCloseTo(
+      MEASURED.raggedness,
+      2,
+    )
   })
 
   it('learns forward once and backward twice, and leaves out groups without a spread', () => {
     const learning = {
-      ...{ size, trainedParameters: 1e6, adapter: false, reference: false },
-      ...{ epochs: 1, minibatches: 2, learntShare: 1, recompute: false, supervised: false },
+      ...{ trained: 1e6, lora: null, reference: false },
+      ...{ epochs: 1, minibatches: 2, recompute: false, supervised: false },
     }
     const forward = forwardFlop(size, 40, 5) + forwardFlop(size, 640, 20)
-    expect(engineUpdate([draw], learning, FIGURES)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
-    expect(engineUpdate([draw], { ...learning, learntShare: 0.5 }, FIGURES)).toBeCloseTo(
-      (1.5 * forward) / 50e9 + 0.002,
-      9,
-    )
+    expect(learningTime(size, [draw], learning, MEASURED)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
+    expect(learningTime(size, [draw], learning, MEASURED, 0.5)).toBeCloseTo((1.5 * forward) / 50e9 + 0.002, 9)
     // Layers that are computed again go forward once more in each epoch.
-    expect(engineUpdate([draw], { ...learning, recompute: true }, FIGURES)).toBeCloseTo(
+    expect(learningTime(size, [draw], { ...learning, recompute: true }, MEASURED)).toBeCloseTo(
       (4 * forward) / 50e9 + 0.002,
       9,
     )
     // Rows of their own go at the rate of long sequences.
-    expect(engineUpdate([draw], { ...learning, supervised: true }, FIGURES)).toBeCloseTo(
+    expect(learningTime(size, [draw], { ...learning, supervised: true }, MEASURED)).toBeCloseTo(
       (3 * forward) / 100e9 + 0.002,
       9,
     )
@@ -150,7 +151,7 @@ describe('a run beside its plan', () => {
   })
 
   it('compares medians without the first step', () => {
-    const run = { work, metrics, rollouts, dropsZero: true, figures: FIGURES }
+    const run = { work, metrics, rollouts, dropsZero: true, speed: SPEED }
     const check = checkRun(run)
     expect(check).toMatchObject({ steps: 3, learntShare: 0.75 })
     expect([check.sampling.measured, check.grading.measured, check.update.measured]).toEqual([2, 0.5, 2])
@@ -159,7 +160,7 @@ describe('a run beside its plan', () => {
   })
 
   it('refuses a run that says nothing', () => {
-    const none = { work, metrics: metrics.slice(0, 1), rollouts, dropsZero: true, figures: FIGURES }
+    const none = { work, metrics: metrics.slice(0, 1), rollouts, dropsZero: true, speed: SPEED }
     expect(() => checkRun(none)).toThrow(/two steps or more/)
   })
 })

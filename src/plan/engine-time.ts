@@ -1,13 +1,21 @@
-/** @file Seconds of a step in this process, from what `gradus bench engine` measured on this machine. */
+/** @file How fast this machine is, from what `gradus bench engine` measured, and what a step takes by that. */
 
 import { z } from 'zod'
+import {
+  type DecodeRate,
+  type Speed,
+  samplingTime,
+  type TimedStep,
+  timeOfStep,
+} from '../recipes/common/step-time.ts'
+import type { StepWork } from '../recipes/common/step-work.ts'
 import { parseWith } from '../util/schema.ts'
-import { forwardFlop, type ModelSize } from './model-size.ts'
+import { type Assumed, assumed, atPaces, type Pace } from './assumptions.ts'
 
 const rates = z.record(z.string().regex(/^\d+(x\d+)?$/), z.number().positive())
 
 /** What of the benchmark's JSON a plan needs; whatever else it holds is passed over. */
-const figuresSchema = z.looseObject({
+const speedSchema = z.looseObject({
   threads: z.number().positive(),
   /** That the threads were divided among; files from before it was told are of one. */
   engines: z.number().positive().default(1),
@@ -34,25 +42,19 @@ const figuresSchema = z.looseObject({
     newTokens: z.number().positive(),
   }),
 })
-export type EngineFigures = z.output<typeof figuresSchema>
+export type EngineSpeed = z.output<typeof speedSchema>
 
 /** @throws ConfigError naming what is missing */
-export const parseEngineFigures = (value: unknown, source: string): EngineFigures =>
-  parseWith(figuresSchema, value, source)
-
-/** What a step of decoding takes: so much for each layer, and so much for the arithmetic of each row. */
-export interface DecodeRate {
-  secondsPerLayer: number
-  secondsPerFlop: number
-}
+export const parseEngineSpeed = (value: unknown, source: string): EngineSpeed =>
+  parseWith(speedSchema, value, source)
 
 /**
  * Least squares of relative errors over rows: seconds of a step = a + b rows. Where the smallest batch is not slower than its share
  * of a large one, a is 0.
  */
-export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate => {
-  const { workload, parameters } = figures
-  const many = shared ? figures.sharedPromptTokensPerSecond : {}
+export const fitDecoding = (speed: EngineSpeed, shared: boolean): DecodeRate => {
+  const { workload, parameters } = speed
+  const many = shared ? speed.sharedPromptTokensPerSecond : {}
   const sharedRows = new Map(
     Object.entries(many).map(([name, rate]) => {
       const [prompts, samples = 1] = name.split('x').map(Number)
@@ -61,7 +63,7 @@ export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate
   )
   const points = [
     ...new Map([
-      ...Object.entries(figures.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
+      ...Object.entries(speed.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
       ...sharedRows,
     ]),
   ].map(([rows, rate]) => ({ rows, seconds: rows / rate }))
@@ -84,99 +86,39 @@ export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate
   return { secondsPerLayer: start / layers, secondsPerFlop: perRow / flop }
 }
 
-/** Samples of a step, in tokens. Means, but for the longest. */
-export interface EngineDraw {
-  prompts: number
-  promptTokens: number
-  samples: number
-  newTokens: number
-  longestTokens: number
-}
-
-/** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. Samples end together, as measured. */
-const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, figures: EngineFigures): number => {
-  const { prompts, promptTokens, samples, newTokens, longestTokens } = draw
-  const { secondsPerLayer, secondsPerFlop } = fitDecoding(figures, samples > 1.5 * prompts)
-  const batches = Math.ceil(samples / maxRows)
-  const steps = batches * longestTokens
-  const context = promptTokens + newTokens / 2
-  const decoding =
-    steps * size.layers * secondsPerLayer + forwardFlop(size, samples * newTokens, context) * secondsPerFlop
-  const prefill =
-    forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (figures.groupTrainGflops * 1e9)
-  return decoding + prefill
-}
-
 /**
  * What it takes that samples end at different times, and rows leave the batch: how much longer the benchmark's were than rows that
  * end together would have been. Never less than 1.
  */
-export const raggedness = (figures: EngineFigures): number => {
-  const { raggedDecode, workload, parameters } = figures
+const raggednessOf = ({ raggedDecode, workload, parameters }: EngineSpeed, even: Speed): number => {
   const { layers, hiddenSize, queryWidth, promptTokens } = workload
   const { prompts, samples, tokens, longest, seconds } = raggedDecode
   const size = { parameters, active: parameters, layers, hiddenSize, queryWidth, keyWidth: 0, vocabSize: 0 }
   const draw = { prompts, promptTokens, samples, newTokens: tokens / samples, longestTokens: longest }
-  return Math.max(1, seconds / evenSampling(size, draw, samples, figures))
+  return Math.max(1, seconds / samplingTime(size, draw, samples, even))
 }
 
-/** Seconds of drawing samples that end where they end. */
-export const engineSampling = (
-  size: ModelSize,
-  draw: EngineDraw,
-  maxRows: number,
-  figures: EngineFigures,
-): number =>
-  evenSampling(size, draw, maxRows, figures) * (draw.longestTokens > draw.newTokens ? raggedness(figures) : 1)
-
-export interface EngineLearning {
-  size: ModelSize
-  trainedParameters: number
-  adapter: boolean
-  /** Whether a reference scores samples first. */
-  reference: boolean
-  epochs: number
-  /** Optimiser steps of an epoch. */
-  minibatches: number
-  /** Share of the groups that are learnt from: those with a spread, where others are left out. */
-  learntShare: number
-  /** Layers go forward once more on the way back. */
-  recompute: boolean
-  /** Rows of their own rather than groups: longer, and nothing in common. */
-  supervised: boolean
-}
-
-/** Operations of scoring samples once: a group's prompt goes through once. */
-const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
-  draws.reduce(
-    (sum, { prompts, promptTokens, samples, newTokens }) =>
-      sum +
-      forwardFlop(size, prompts * promptTokens, promptTokens / 2) +
-      forwardFlop(size, samples * newTokens, promptTokens + newTokens / 2),
-    0,
-  )
-
-/** Log-probs of samples behind other prompts than they were drawn from. */
-export const engineScoring = (
-  size: ModelSize,
-  draws: readonly EngineDraw[],
-  { groupTrainGflops }: EngineFigures,
-): number => scoringFlop(size, draws) / (groupTrainGflops * 1e9)
-
-/** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
-export const engineUpdate = (
-  draws: readonly EngineDraw[],
-  learning: EngineLearning,
-  figures: EngineFigures,
-): number => {
-  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare, recompute } =
-    learning
-  const forward = scoringFlop(size, draws)
-  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = figures
+/** How fast this machine is by the benchmark. */
+export const measuredSpeed = (measured: EngineSpeed): Speed => {
+  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = measured
   // The benchmark counts three passes, and took four where layers went forward once more.
-  const perPass = figures.recompute ? 4 / 3 : 1
-  const rate = perPass * (learning.supervised ? trainGflops : groupTrainGflops)
-  const passes = Number(reference) + ((adapter ? 2 : 3) + Number(recompute)) * epochs * learntShare
-  const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
-  return (forward * passes) / (rate * 1e9) + optimizer
+  const perGflop = 1e9 * (measured.recompute ? 4 / 3 : 1)
+  const even = {
+    ...{ trainFlops: perGflop * trainGflops, groupTrainFlops: perGflop * groupTrainGflops },
+    optimizer: optimizerMsPerMillionParams / 1e9,
+    decoding: fitDecoding(measured, false),
+    sharedDecoding: fitDecoding(measured, true),
+    raggedness: 1,
+  }
+  return { ...even, raggedness: raggednessOf(measured, even) }
+}
+
+/** As planRange, of this process. */
+export const planEngineRange = (
+  work: StepWork,
+  measured: EngineSpeed,
+  set: Partial<Assumed>,
+): Record<Pace, TimedStep> => {
+  const speed = measuredSpeed(measured)
+  return atPaces(pace => timeOfStep(work, speed, assumed(pace, set)))
 }

@@ -1,10 +1,10 @@
 /** @file Plans and checks in words. */
 
+import type { TimedStep } from '../recipes/common/step-time.ts'
 import { formatBytes, formatCount, formatInteger, threeDigits } from '../util/format.ts'
 import { ASSUMPTIONS, type AssumptionName, type Pace } from './assumptions.ts'
 import type { RunCheck, StageCheck } from './check-run.ts'
-import type { EnginePlan } from './engine-plan.ts'
-import type { EngineFigures } from './engine-time.ts'
+import type { EngineSpeed } from './engine-time.ts'
 import type { Grading, PlanRequest, RangedPlan, StepPlan } from './step-plan.ts'
 
 const secondsText = (seconds: number | null): string =>
@@ -68,7 +68,7 @@ const costLines = ({ usual: { hours, gpuHours, cost } }: RangedPlan, { work }: P
   ...(cost.judge === null ? [] : [`cost         judge ${threeDigits(cost.judge)}`]),
 ]
 
-/** Settings that were assumed, and not told. */
+/** Settings that were assumed, and not given. */
 const assumptionLines = ({ quick, usual, slow }: RangedPlan, { set }: PlanRequest): string[] => [
   'assumed      (--assume NAME=VALUE; from quick over usual to slow)',
   ...(Object.keys(ASSUMPTIONS) as AssumptionName[]).map(name => {
@@ -119,14 +119,14 @@ export const planLines = (plan: RangedPlan, request: PlanRequest): string[] => {
 
 /** The plan of this machine. */
 export const enginePlanLines = (
-  plan: Record<Pace, EnginePlan>,
-  figures: EngineFigures,
+  plan: Record<Pace, TimedStep>,
+  speed: EngineSpeed,
   steps: number,
 ): string[] => {
-  const of = (pick: (plan: EnginePlan) => number) =>
+  const of = (pick: (plan: TimedStep) => number) =>
     `${threeDigits(pick(plan.usual))} s (${threeDigits(pick(plan.quick))} to ${threeDigits(pick(plan.slow))})`
   return [
-    `on           this machine: ${figures.threads} threads${figures.engines > 1 ? ` in ${figures.engines} engines` : ''}, learning from groups at ${threeDigits(figures.groupTrainGflops)} GFLOP/s`,
+    `on           this machine: ${speed.threads} threads${speed.engines > 1 ? ` in ${speed.engines} engines` : ''}, learning from groups at ${threeDigits(speed.groupTrainGflops)} GFLOP/s`,
     `sampling     ${of(({ sampling }) => sampling)}`,
     `update       ${of(({ update }) => update)}`,
     `a step       ${of(({ step }) => step)}, without what graders take beyond sampling`,

@@ -1,6 +1,6 @@
 /** @file Bytes that each accelerator holds while it learns and while it samples, with everything sharded over all of them. */
 
-import type { ModelSize } from './model-size.ts'
+import type { ModelSize } from '../recipes/common/model-size.ts'
 
 export interface GpuMemory {
   /** Weights in 16 bits, and of what is trained gradient, master weights and two moments; the reference and a critic too. */

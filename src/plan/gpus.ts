@@ -53,7 +53,7 @@ const GPUS: readonly Gpu[] = [
 
 export const GPU_NAMES: readonly string[] = GPUS.map(({ name }) => name)
 
-/** More than any site has: what is beyond it is a slip of the pen, and figures made of it would be none. */
+/** More than any site has: what is beyond it is a slip of the pen, and measurements made of it would be none. */
 const MOST = 1_000_000
 
 /** `H100:8` as a set; a name alone is one. @throws UsageError for another name or number */

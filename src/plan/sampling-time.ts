@@ -3,9 +3,9 @@
  * weights and the caches of its rows, does their arithmetic meanwhile, and has an overhead of its own.
  */
 
+import { cacheBytes, forwardFlop, type ModelSize } from '../recipes/common/model-size.ts'
 import type { Assumed } from './assumptions.ts'
 import type { GpuSet } from './gpus.ts'
-import { cacheBytes, forwardFlop, type ModelSize } from './model-size.ts'
 
 /** Samples that one model draws, in tokens. Means, but for the longest. */
 export interface SampleDraw {

@@ -1,12 +1,12 @@
 /** @file Time, memory and cost of a step and of a training on accelerators: each stage, what bounds it, and what moves it. */
 
 import { modelTensors } from '../policy/local/weight-sizes.ts'
-import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
-import { ConfigError } from '../util/errors.ts'
-import { type Assumed, assumed, type Pace } from './assumptions.ts'
+import { cacheBytes, type ModelSize, sizeOf } from '../recipes/common/model-size.ts'
+import { presenceOf, shapeOfWork } from '../recipes/common/step-time.ts'
+import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
+import { type Assumed, assumed, atPaces, type Pace } from './assumptions.ts'
 import { type GpuMemory, gpuMemory } from './gpu-memory.ts'
 import type { GpuSet } from './gpus.ts'
-import { cacheBytes, type ModelSize, sizeOf } from './model-size.ts'
 import { type DrawTime, drawTime, type Placement, placeCopies } from './sampling-time.ts'
 import { type UpdateTime, updateTime } from './update-time.ts'
 
@@ -72,10 +72,6 @@ const lengthsOf = ({ newTokens }: PlannedRole, { supervised }: StepWork, use: As
   longestTokens: newTokens * Math.max(use.longestShare, use.responseShare),
 })
 
-/** Share of the steps that have this role. */
-const presence = ({ steps: own }: PlannedRole, { steps }: StepWork): number =>
-  own === undefined || steps === 0 ? 1 : own / steps
-
 const judgeLoad = (
   work: StepWork,
   use: Assumed,
@@ -140,14 +136,6 @@ const memoryOf = (work: StepWork, size: ModelSize, gpus: GpuSet, request: PlanRe
   return { ...memory, perGpu: gpus.gpu.memory, fits: most <= 0.9 * gpus.gpu.memory }
 }
 
-/** Where the model is known. @throws ConfigError where it is not */
-export const shapeOfWork = ({ shape, model }: StepWork): NonNullable<StepWork['shape']> => {
-  if (shape !== null) return shape
-  throw new ConfigError(`${model}: expected a model whose shape is known, got a folder without config.json`, {
-    hint: 'put the model there, or say which published one it is with --model Qwen2.5-7B',
-  })
-}
-
 /** Seconds of drawing each role's samples. */
 const samplingOf = (
   work: StepWork,
@@ -167,13 +155,13 @@ const samplingOf = (
       ...{ newTokens, longestTokens },
     }
     const time = drawTime(size, gpus, placement, draw, use)
-    return { ...time, role: role.name, placement, seconds: time.seconds * presence(role, work) }
+    return { ...time, role: role.name, placement, seconds: time.seconds * presenceOf(role, work) }
   })
 
 /** What a step learns from, by role. */
 const learntOf = (work: StepWork, use: Assumed) =>
   work.roles.map(role => ({
-    samples: role.groups * role.samples * presence(role, work),
+    samples: role.groups * role.samples * presenceOf(role, work),
     promptTokens: role.learnt?.promptTokens ?? role.promptTokens,
     newTokens: lengthsOf(role, work, use).newTokens,
   }))
@@ -268,15 +256,7 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
   }
 }
 
-export interface RangedPlan {
-  quick: StepPlan
-  usual: StepPlan
-  slow: StepPlan
-}
+export type RangedPlan = Record<Pace, StepPlan>
 
 /** What is usual, between what a good and a bad day make of it. @throws ConfigError for a model that is not known */
-export const planRange = (request: PlanRequest): RangedPlan => ({
-  quick: planStep(request, 'quick'),
-  usual: planStep(request, 'usual'),
-  slow: planStep(request, 'slow'),
-})
+export const planRange = (request: PlanRequest): RangedPlan => atPaces(pace => planStep(request, pace))

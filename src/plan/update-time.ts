@@ -1,8 +1,8 @@
 /** @file Seconds of learning on accelerators: operations of scoring and of forward and backward passes, and bytes between GPUs. */
 
+import { forwardFlop, type ModelSize } from '../recipes/common/model-size.ts'
 import type { Assumed } from './assumptions.ts'
 import type { GpuSet } from './gpus.ts'
-import { forwardFlop, type ModelSize } from './model-size.ts'
 
 /** Samples that are learnt from, in tokens. Means. */
 export interface LearntSamples {

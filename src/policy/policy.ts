@@ -156,7 +156,7 @@ export interface LossOptions {
 }
 
 /**
- * What a batch was like when its gradient was taken; means are over policy tokens. A figure that the policy cannot give is
+ * What a batch was like when its gradient was taken; means are over policy tokens. A value that the policy cannot give is
  * absent, never zero.
  */
 export interface BatchStats {

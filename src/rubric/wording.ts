@@ -134,7 +134,7 @@ const HEAD = /^(?:(?:the )?(?:responses?|answer|model|assistant|it) )?(?:\w+ly )
 /** What follows the first sentence mostly explains it. */
 const firstSentence = (text: string): string => text.split(/(?<=[.!?]) (?=\p{Lu})/u)[0]
 
-/** Beyond this many words a text is a document, not a sentence whose verbs can be told apart. */
+/** Beyond this many words a text is a document, not a sentence whose verbs can be distinguished. */
 export const LONG_WORDS = 100
 
 /**
@@ -169,7 +169,7 @@ const VAGUE = wordSet(`
   humorous funny witty lively fun
   verbose wordy simple too overly excessive excessively unnecessarily unduly extraneous repetitive generic technical`)
 
-/** What makes a criterion checkable although it uses such words: figures, names, quotations, examples. */
+/** What makes a criterion checkable although it uses such words: values, names, quotations, examples. */
 const ANCHOR =
   /\d|["“”‘`]|\b(?:such as|including|e\.g\.|i\.e\.|for example|for instance|namely|specifically)\b|:\s|\bthat (?:the|a|an|it|there|this)\b|\p{Lu}{2,}/u
 

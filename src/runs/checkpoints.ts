@@ -1,4 +1,4 @@
-/** @file The checkpoints of a run: sealed with a manifest of their files and of the run's rows, and told whole from damaged. */
+/** @file The checkpoints of a run: sealed with a manifest of their files and of the run's rows, and distinguished as whole or damaged. */
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** @file Rows of runs as a table: one column for each figure by its dotted name, for spreadsheets and data frames. */
+/** @file Rows of runs as a table: one column for each metric by its dotted name, for spreadsheets and data frames. */
 
 import { runNames } from './compare/groups.ts'
 import { readEvals, readMetrics, readRunInfo } from './readers.ts'
@@ -11,8 +11,8 @@ type Cell = string | number | boolean | null
 
 export type FlatRow = Record<string, Cell>
 
-/** Texts and problems of an evaluation, which are no figures. */
-const NO_FIGURES = new Set(['items', 'scoreNames'])
+/** Texts and problems of an evaluation, which are no metrics. */
+const NO_METRICS = new Set(['items', 'scoreNames'])
 
 /** `{ criteria: { C1: 1 } }` as `criteria.C1`, a list by number: `scores.accuracy.interval.0`. */
 const flatten = (value: unknown, path: string, into: FlatRow): void => {
@@ -20,14 +20,14 @@ const flatten = (value: unknown, path: string, into: FlatRow): void => {
   if (value === null || typeof value !== 'object') into[path] = value as Cell
   else
     for (const [key, item] of Object.entries(value))
-      if (path !== '' || !NO_FIGURES.has(key)) flatten(item, path === '' ? key : `${path}.${key}`, into)
+      if (path !== '' || !NO_METRICS.has(key)) flatten(item, path === '' ? key : `${path}.${key}`, into)
 }
 
 const rowsOf = (dir: string, which: ExportedRows): readonly object[] =>
   which === 'metrics' ? readMetrics(dir) : readEvals(dir)
 
 /**
- * The rows of some runs, each with its run's name, recipe and seed before its figures.
+ * The rows of some runs, each with its run's name, recipe and seed before its metrics.
  * @throws RunError where there is no run; DataError for a broken file
  */
 export const flatRows = (dirs: readonly string[], which: ExportedRows): FlatRow[] => {

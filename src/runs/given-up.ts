@@ -162,21 +162,21 @@ export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): 
   // What the checkpoint that the run went back to vouches for stays as it is: a kill finds that one whole, and the folder.
   const back = soundCheckpoint(run.dir, note.backTo)
   const isThereStill = back?.step === note.backTo
-  const told = (isThereStill ? back.rows['events.jsonl']?.bytes : note.bytes['events.jsonl']) ?? 0
+  const keptBytes = (isThereStill ? back.rows['events.jsonl']?.bytes : note.bytes['events.jsonl']) ?? 0
   const events = tailOf(run.path('events.jsonl'), 0)
   const tail = tailOf(join(folder, 'events.jsonl'), 0)
   // Among the events there are those of what monitors did and people asked for already.
   const isKnown = (event: EventRow) => isThereStill && isDeed(event)
   const rest = linesOf(tail).filter(event => !isKnown(event))
   const restText = rest.map(event => `${JSON.stringify(event)}\n`).join('')
-  whole.set('events.jsonl', Buffer.concat([events.subarray(0, told), Buffer.from(restText)]))
+  whole.set('events.jsonl', Buffer.concat([events.subarray(0, keptBytes), Buffer.from(restText)]))
   const dir = isThereStill ? join(folder, name) : copyInto(run, join(folder, name))
   run.turnTo(isThereStill ? back.dir : dir, (path, file) => {
     const bytes = whole.get(file)!
     if (bytes.length > 0 || existsSync(path)) guardWrite(path, () => writeFileAtomic(path, bytes))
   })
   const asked = new Set(rest.map(({ request }) => request))
-  for (const event of linesOf(events.subarray(told))) {
+  for (const event of linesOf(events.subarray(keptBytes))) {
     const isAsked = event.request !== undefined && !asked.has(event.request)
     if (event.action === 'rollback' || event.undone === 'rollback' || isAsked) run.appendEvent(event)
   }

@@ -62,7 +62,7 @@ export interface MetricsRow {
 /** Lower and upper end of a 95% interval. */
 export type Interval = readonly [number, number]
 
-/** A figure of an evaluation. */
+/** A metric of an evaluation. */
 export interface Score {
   /** Mean over problems and samples, in [0, 1] where it is a share; null where nothing could be scored. */
   value: number | null
@@ -134,12 +134,12 @@ export interface LabelBalanceRow {
   trueBias: number | null
 }
 
-/** What a method that is no model of ours gets on the same problems: a shallow cue, or a published figure. */
+/** What a method that is no model of ours gets on the same problems: a shallow cue, or a published metric. */
 export interface Baseline {
   /** Those of the row's scores that are known of it. */
   scores: Scores
   n?: number
-  /** One line on what it does, or where the figure is from. */
+  /** One line on what it does, or where the metric is from. */
   note?: string
 }
 
@@ -336,7 +336,7 @@ export interface RubricStatus {
   since: number | null
   /** Proposed at this step. */
   born?: true
-  /** What became of it: it stays, no two rollouts differed on it, or others told them apart better. */
+  /** What became of it: it stays, no two rollouts differed on it, or others separated them better. */
   fate: 'kept' | 'inactive' | 'pruned'
   /** Rollouts with a level on it, what they earned on it in the mean, and the variance of that, which decides its fate. */
   scored: number
@@ -379,7 +379,7 @@ export interface EventRow {
   monitor?: string
   title?: string
   turn?: 'on' | 'over'
-  /** The figures in the message. */
+  /** The metrics in the message. */
   figures?: Record<string, number>
   /** Why it matters, and what to try. */
   why?: string

@@ -21,7 +21,7 @@ const criterionOf = ({ rubric }: Ruled, id: string): string | undefined => {
   return own && own.text !== null ? JSON.stringify([own.text, own.check]) : undefined
 }
 
-/** Figures of training that are by the rubric of the rows. */
+/** Metrics of training that are by the rubric of the rows. */
 const BY_RUBRIC: ReadonlySet<string> = new Set([
   'reward',
   'rewardStd',
@@ -32,7 +32,7 @@ const BY_RUBRIC: ReadonlySet<string> = new Set([
   'heldOut',
 ])
 
-/** Whether a figure of training, by its dotted name, means the same in both runs. */
+/** Whether a metric of training, by its dotted name, means the same in both runs. */
 export const isMetricShared = (a: Ruled, b: Ruled, name: string): boolean => {
   const [group, ...id] = name.split('.')
   if (group === 'criteria') return isCriterionShared(a, b, id.join('.'))

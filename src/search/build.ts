@@ -22,7 +22,7 @@ export const buildSchema = z.strictObject({
 })
 
 export interface BuildRuntime {
-  /** Told how many passages there are, at every ten thousandth. */
+  /** Called with how many passages there are, at every ten thousandth. */
   onPassages?: (passages: number) => void
   /** Where the documents come from, for errors. */
   from?: string

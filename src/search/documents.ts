@@ -35,7 +35,7 @@ const PLAIN = new Set(['.txt', '.text'])
 
 const isRows = (path: string): boolean => needsPrefetch(path) || JSONL.has(extname(path).toLowerCase())
 
-/** Told of what is not read. */
+/** Called with what is not read. */
 export type OnSkipped = (path: string, why: string) => void
 
 /** @throws DataError for what is neither a file nor a folder: a pipe without a writer is waited for without end */

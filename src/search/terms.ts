@@ -2,7 +2,7 @@
 
 import { stem } from 'porter2'
 
-/** The stop words of Lucene's EnglishAnalyzer, which published BM25 figures leave out. */
+/** The stop words of Lucene's EnglishAnalyzer, which published BM25 values leave out. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with'.split(
     ' ',

@@ -43,7 +43,7 @@ export interface Reflector<Problem> {
   judge(items: readonly JudgedReflection<Problem>[]): Promise<(ReflectionScores | null)[]>
 }
 
-/** Figures of attempts by name, alone or in groups. */
+/** Values of attempts by name, alone or in groups. */
 export type AttemptMetrics = Readonly<Record<string, number | Record<string, number>>>
 
 /** What a task whose work has stages says of them. */

@@ -345,7 +345,7 @@ const layers = (rows: number): Record<string, DeterminismCase> => {
   }
 }
 
-/** All cases with so many rows (a multiple of 32), by the operation's name; several of one are told apart after the slash. */
+/** All cases with so many rows (a multiple of 32), by the operation's name; several of one are distinguished after the slash. */
 export const determinismCases = (rows: number): Record<string, DeterminismCase> => ({
   ...ofTwo(rows),
   ...ofOne(rows),

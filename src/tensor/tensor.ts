@@ -8,7 +8,7 @@ export type DType = 'float32' | 'int32' | 'int64' | 'bool'
 /** Typed arrays that hold a tensor's elements, by dtype; bool is a Uint8Array of 0 and 1. */
 export type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array
 
-/** Values of an ONNX attribute: integers and floats are told apart by the key, so floats are wrapped. */
+/** Values of an ONNX attribute: integers and floats are distinguished by the key, so floats are wrapped. */
 export type Attribute = number | string | readonly number[] | { float: number }
 
 /** One ONNX node: `inputs` names tensors (a Tensor) or is '' for an optional input left out. */

@@ -55,7 +55,7 @@ describe('messages of the official SDK in protobuf', () => {
     expect(output.outputType).toBe('scalar')
     expect(output.outputs).toHaveLength(1)
     const { logprobs, elementwise_loss } = output.outputs[0]
-    // The figures of the JSON dialect for the same datum and weights, as far as they are printed there.
+    // The values of the JSON dialect for the same datum and weights, as far as they are printed there.
     expect(Array.from(logprobs.data, x => Math.round(x * 100) / 100)).toEqual([
       -5.22, -3.86, -5.41, -4.83, -4.77,
     ])

@@ -165,7 +165,7 @@ export class TrainingClient {
     return requestIdOf(answer.bytes)
   }
 
-  /** @returns the server's figures of the step */
+  /** @returns the server's values of the step */
   optimStep(adam: AdamParams): Submitted<Readonly<Record<string, number>>> {
     const params = {
       learning_rate: adam.learningRate,
@@ -311,7 +311,7 @@ const requestIdOf = (bytes: Uint8Array): string => {
   return parseWith(futureSchema, body, 'answer', DataError).request_id
 }
 
-/** Chunks of a batch as one: outputs one after the other, sums added up, other figures of the first. */
+/** Chunks of a batch as one: outputs one after the other, sums added up, other values of the first. */
 const joinedOutputs = (chunks: readonly ForwardBackwardOutput[]): ForwardBackwardOutput => {
   const metrics: Record<string, number> = { ...chunks[0].metrics }
   for (const chunk of chunks.slice(1))

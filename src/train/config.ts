@@ -168,7 +168,7 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
     })
     .prefault({})
 
-/** Settings of one of several kinds, told apart by their key `kind`. */
+/** Settings of one of several kinds, distinguished by their key `kind`. */
 export const kindSchema = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
   z.strictObject({
     kind: z.literal(kind).describe('Which kind; each has keys of its own.'),

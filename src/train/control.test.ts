@@ -100,7 +100,7 @@ describe('a training that is asked for something', () => {
       ['refused', 'b'],
       ['refused', 'c'],
     ])
-    const told = await trained('usual threshold', () => {})
-    expect(told.events.filter(({ turn }) => turn === 'on')).toMatchObject([{ monitor: 'truncation' }])
+    const found = await trained('usual threshold', () => {})
+    expect(found.events.filter(({ turn }) => turn === 'on')).toMatchObject([{ monitor: 'truncation' }])
   })
 })

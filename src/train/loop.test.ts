@@ -327,7 +327,7 @@ describe('train', () => {
     expect(policy.updates[0].datums.map(({ promptTokens }) => promptTokens)).toEqual([[97], [97], [98], [98]])
   })
 
-  it("writes a metrics row of the recipe's figures, the samples' and the update's", async () => {
+  it("writes a metrics row of the recipe's metrics, the samples' and the update's", async () => {
     policy = new FakePolicy((_, index) => (index === 0 ? [1] : [1, 2, 3]))
     await train(policy, recipeOf([]), run, settings({ steps: 1 }))
     const [row] = readMetrics(run.dir)
@@ -388,7 +388,7 @@ describe('train', () => {
       }
       await train(policy, recipe, run, settings({ steps: step }), step - 1)
       const asked = policy.updates.map(({ options }) => options.optimizer.gradient)
-      return { asked, told: readMetrics(run.dir).at(-1)!.gradientCosines }
+      return { asked, found: readMetrics(run.dir).at(-1)!.gradientCosines }
     }
     // Only the first step of a phase is of weights that it has not changed itself.
     expect(await cosines({})).toEqual({
@@ -397,13 +397,13 @@ describe('train', () => {
         { keepAs: 'policy', against: ['reflection'] },
         undefined,
       ],
-      told: { 'reflection/policy': 0.5 },
+      found: { 'reflection/policy': 0.5 },
     })
     expect(await cosines({ datums: [] })).toEqual({
       asked: [{ keepAs: 'policy', against: [] }, undefined],
-      told: { 'reflection/policy': null },
+      found: { 'reflection/policy': null },
     })
-    expect(await cosines({ compared: false })).toMatchObject({ told: {} })
+    expect(await cosines({ compared: false })).toMatchObject({ found: {} })
   })
 
   it('of several phases the gap is that of the first optimiser step, unless that is stale; each has its loss', async () => {
@@ -499,7 +499,7 @@ describe('train', () => {
     expect(trainedMsOf(run.resume('hash').state.recipe)).toBeGreaterThan(trainedMs)
   })
 
-  it('a step without a datum makes no update, and its figures have no value', async () => {
+  it('a step without a datum makes no update, and its metrics have no value', async () => {
     const recipe = recipeOf([], { advantage: (step, g) => (step === 2 ? 0 : 2 * g - 1) })
     await train(policy, recipe, run, settings({ steps: 3 }))
     expect(policy.updates).toHaveLength(2)

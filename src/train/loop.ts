@@ -181,7 +181,7 @@ const saveAhead = async <Rolled>(
   if (own) saveState(folder, { now: snapshotOf(own), begun: ahead.map(({ state }) => state) })
 }
 
-/** The update with the coefficient of its KL terms as monitors raised it, which its figures then tell. */
+/** The update with the coefficient of its KL terms as monitors raised it, which its metrics then tell. */
 const withKlFactor = (update: StepUpdate, factor: number): StepUpdate => {
   if (factor === 1) return update
   const phases = update.phases.map(phase => {
@@ -266,7 +266,7 @@ const journalsBySteps = (
 const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline }: LoopSettings): MonitorSettings | null =>
   monitors && pipeline ? { ...monitors, samplerMismatch: null } : monitors
 
-/** The phases' updates, with the figures of all of it; what is told of the rollouts is worked out beside them. */
+/** The phases' updates, with the metrics of all of it; what is logged of the rollouts is worked out beside them. */
 const learn = async (
   policy: Policy,
   { phases, metrics }: StepUpdate,
@@ -298,11 +298,11 @@ const learn = async (
     learnt.push({ phase, stats: await learnPhase(policy, phase, settings, own) })
   }
   const update = (performance.now() - updateMs) / 1000
-  const { time, ...figures } = await watched.figures
+  const { time, ...monitored } = await watched.metrics
   return {
     ...metrics,
     ...updateMetrics(learnt),
-    ...figures,
+    ...monitored,
     learningRate,
     time: { ...(metrics.time as MetricGroup | undefined), ...(time as MetricGroup | undefined), update },
   }
@@ -317,10 +317,10 @@ const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateSt
   const stats = learnt.flatMap(own => own.stats)
   const opening = learnt.find(own => own.stats.length > 0)
   const first = opening?.phase.stale ? undefined : opening?.stats[0]
-  const byPhase = (figure: (stats: UpdateStats) => number | undefined) =>
-    Object.fromEntries(learnt.map(own => [own.phase.name, meanKnown(own.stats.map(figure))]))
+  const byPhase = (metric: (stats: UpdateStats) => number | undefined) =>
+    Object.fromEntries(learnt.map(own => [own.phase.name, meanKnown(own.stats.map(metric))]))
   return {
-    ...figuresOf(stats, first),
+    ...metricsOf(stats, first),
     ...(learnt.length > 1 && { phaseLoss: byPhase(s => s.loss), phaseEntropy: byPhase(s => s.entropy) }),
     ...(learnt.some(({ phase }) => phase.compared) && { gradientCosines: cosinesOf(learnt) }),
   }
@@ -341,7 +341,7 @@ const cosinesOf = (learnt: readonly { phase: Phase; stats: readonly UpdateStats[
   )
 }
 
-const figuresOf = (stats: readonly UpdateStats[], first?: UpdateStats) => ({
+const metricsOf = (stats: readonly UpdateStats[], first?: UpdateStats) => ({
   loss: meanKnown(stats.map(s => s.loss)),
   kl: meanKnown(stats.map(s => s.parts?.kl)),
   entropy: meanKnown(stats.map(s => s.entropy)),

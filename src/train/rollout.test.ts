@@ -39,7 +39,7 @@ describe('rollOut', () => {
   })
 
   it('tells of a problem as soon as all of its rollouts are there, before they are graded', async () => {
-    const told: [number, string[]][] = []
+    const logged: [number, string[]][] = []
     let graded = 0
     const { groups, io } = await rollOut(
       new FakePolicy(),
@@ -53,12 +53,12 @@ describe('rollOut', () => {
         gradeBatch: 1,
         onGroup: (p, rollouts) => {
           expect(graded).toBe(0)
-          told.push([p, rollouts.map(({ key }) => key)])
+          logged.push([p, rollouts.map(({ key }) => key)])
         },
       },
     )
     // The fake policy finishes the last ones first; samples are in their order all the same.
-    expect(told).toEqual([2, 1, 0].map(p => [p, groups[p].map(({ rollout }) => rollout.key)]))
+    expect(logged).toEqual([2, 1, 0].map(p => [p, groups[p].map(({ rollout }) => rollout.key)]))
     const again = new StepRollouts(new FakePolicy(), { seed: 7, step: 3 }, io.journal)
     const known: number[] = []
     await again.rollOut({

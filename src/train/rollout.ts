@@ -32,7 +32,7 @@ export interface RollOutRequest<Problem, Grade> {
   /** Finished rollouts that go to the grader together, at least. Default 64. */
   gradeBatch?: number
   /**
-   * Told of a problem's rollouts as soon as all of them are sampled, before they are graded and while others still grow: what
+   * Called with a problem's rollouts as soon as all of them are sampled, before they are graded and while others still grow: what
    * is asked about them need not wait. Problems finish in any order, so nothing that is sampled may depend on it.
    */
   onGroup?(p: number, rollouts: readonly Rollout[]): void
@@ -274,7 +274,7 @@ const gradingGroups = <Problem, Grade>(
   const judge = (p: number, rollouts: readonly Rollout[]) => {
     onGroup?.(p, rollouts)
     graded[p] = gradeGroup(problems[p], rollouts, step)
-    // What fails is told by who waits for it; until then it must not count as unhandled.
+    // What fails is logged by who waits for it; until then it must not count as unhandled.
     graded[p].catch(() => {})
   }
   return { onGroup: judge, graded }

@@ -211,7 +211,7 @@ class Steps {
     const { keepCheckpoints: keepLast = 2, configHash: given } = this.#settings
     const recipe: SavedProgress = {
       ...{ finished, trainedMs: this.#trainedMs },
-      ...(this.#actions.isTold && { acting: this.#actions.state }),
+      ...(this.#actions.isLogged && { acting: this.#actions.state }),
     }
     const remains: (() => Promise<void>)[] = []
     const onRemove = (dir: string) => {

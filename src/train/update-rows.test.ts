@@ -57,7 +57,7 @@ it('counts the tokens of all roles, and of what was sampled in vain', () => {
   })
 })
 
-it('has no figures of nothing', () => {
+it('has no metrics of nothing', () => {
   expect(rewardMetrics([])).toEqual({ reward: null, rewardStd: null })
   expect(partMeans([[]])).toEqual({})
 })

@@ -1,4 +1,4 @@
-/** @file What a step's rollouts leave in the run whatever the recipe: figures for its metrics row, and the rows that are kept. */
+/** @file What a step's rollouts leave in the run whatever the recipe: metrics for its metrics row, and the rows that are kept. */
 
 import type { TokenIds } from '../rl/datum.ts'
 import {

@@ -1,6 +1,6 @@
 /** @file Numbers for people: shares, differences in points, intervals, counts, bytes, durations. */
 
-/** What stands where there is no figure. */
+/** What stands where there is no value. */
 export const NONE = '–'
 const MINUS = '−'
 

@@ -27,7 +27,7 @@ export interface ListedFile {
 
 export interface FetchOptions {
   commit: string
-  /** Told of bytes as they come, and once of those that were there from an earlier attempt. */
+  /** Called with bytes as they come, and once of those that were there from an earlier attempt. */
   onBytes?(count: number): void
   /** Called once where another process fetches the same file, which is then waited for. */
   onWaiting?(): void

@@ -12,7 +12,7 @@ const WORKERS = [
 ]
 
 describe('jonckheere', () => {
-  it('gives the figures of the textbook, ties in the variance', () => {
+  it('gives the values of the textbook, ties in the variance', () => {
     const found = jonckheere([WORKERS])
     expect(found.statistic).toBe(79)
     expect(found.expected).toBe(54)

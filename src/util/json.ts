@@ -61,7 +61,7 @@ export const assertWholeText = (text: string): void => {
   if (MAY_HAVE_SURROGATES.test(text)) JSON.parse(text, refuseLoneSurrogates)
 }
 
-/** The value of a JSON text; undefined for what is none. Of texts whose faults nobody is told. */
+/** The value of a JSON text; undefined for what is none. Of texts whose faults nobody is shown. */
 export const tryJson = (text: string): unknown => {
   try {
     return JSON.parse(text)

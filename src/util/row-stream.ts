@@ -13,7 +13,7 @@ export interface RowOptions extends HubOptions {
   columns?: Columns
   /** Of a file on the hub the commit to read from; default: the one that its revision names now. */
   pinned?: string
-  /** Told once, before the first row, which commit of a file on the hub is read. */
+  /** Called once, before the first row, with the commit of a file on the hub that is read. */
   onCommit?(commit: string): void
   /** Most bytes of a line of JSON Lines. Default 256 MiB. */
   maxLineBytes?: number

@@ -94,10 +94,10 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(?:steps|warmup|every)$/, 'steps'],
 ]
 
-const unitOf = (path: string, type: string, told: string | null): string | null => {
+const unitOf = (path: string, type: string, unit: string | null): string | null => {
   const key = path.split('.').at(-1)!
   return (
-    told ?? (/\b(?:number|integer)\b/.test(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
+    unit ?? (/\b(?:number|integer)\b/.test(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
   )
 }
 
@@ -191,7 +191,7 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
   const abouts = new Map(kinds.map(({ kind, values }) => [kind.about, values[0]]))
   const which = 'Which kind; each has keys of its own.'
   for (const silent of ['', which]) abouts.delete(silent)
-  const told =
+  const known =
     abouts.size > 1 ? [...abouts].map(([about, kind]) => `\`${kind}\`: ${about}`) : [...abouts.keys()]
   const row: SchemaKey = {
     path,
@@ -199,7 +199,7 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
     default: fallback,
     required: fallback === undefined,
     unit: null,
-    about: told.join(' ') || which,
+    about: known.join(' ') || which,
     only: place.only,
   }
   const found = new Map<string, { key: SchemaKey; among: unknown[] }>()

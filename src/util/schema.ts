@@ -133,7 +133,7 @@ const fittingBranch = (branches: readonly Issues[]): Issues | undefined => {
 
 const unionExpectation = (issue: z.core.$ZodIssueInvalidUnion): string => {
   if (!/^Invalid (input|discriminator value)/.test(issue.message)) return issue.message
-  // Told apart by a key whose value is none of those that are known.
+  // Distinguished by a key whose value is none of those that are known.
   if ('options' in issue && issue.options)
     return `one of ${issue.options
       .filter(option => option !== undefined)

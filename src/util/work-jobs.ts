@@ -72,7 +72,7 @@ export class OpenJobs<Request, Reply> {
   #open = 0
   #unsent = 0
 
-  /** @param onLast is told when none is left without an answer */
+  /** @param onLast called when none is left without an answer */
   constructor(onLast: () => void) {
     this.#onLast = onLast
   }

@@ -97,7 +97,7 @@ const BLANKS: ReadonlySet<string | null> = new Set(['space', 'newline', 'comment
 
 /**
  * Line of the first place that may lie in more than `most` lists and maps; null where there is none. Block collections are
- * told by the columns at which their entries begin, so that the figure may be up to twice too high, never too low.
+ * told by the columns at which their entries begin, so that the value may be up to twice too high, never too low.
  */
 const deeperThan = (text: string, most: number): number | null => {
   const columns: number[] = []

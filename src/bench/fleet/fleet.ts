@@ -8,7 +8,7 @@ import { type ChatResponse, type EndpointStats, JudgeFleet, VirtualClock } from 
 import { JudgeError } from '../../util/errors.ts'
 import { formatInteger, percent, wholePercent } from '../../util/format.ts'
 import { Rng } from '../../util/rng.ts'
-import { type FigureLine, figureTable, type OnProgress } from '../figure-table.ts'
+import { type OnProgress, type ResultLine, resultTable } from '../result-table.ts'
 import {
   type EndpointNature,
   FLEET_SCENARIO,
@@ -293,7 +293,7 @@ const KIND_WORDS: Readonly<Record<EndpointNature['kind'], string>> = {
   hanging: 'the same, all of it silently',
 }
 
-const kindLine = (kind: EndpointNature['kind'], all: readonly EndpointResult[]): FigureLine[] => {
+const kindLine = (kind: EndpointNature['kind'], all: readonly EndpointResult[]): ResultLine[] => {
   const own = all.filter(endpoint => endpoint.kind === kind)
   if (own.length === 0) return []
   const sum = (pick: (endpoint: EndpointResult) => number) =>
@@ -314,7 +314,7 @@ export const formatFleetBenchmark = (result: FleetBenchmark): string => {
   const { scenario, latencyMs, processor, endpoints } = result
   const ms = (value: number | null) => (value === null ? '–' : `${formatInteger(value)} ms`)
   const failures = Object.entries(result.failures).map(([kind, { calls }]) => `${calls} ${kind}`)
-  return figureTable([
+  return resultTable([
     [
       'calls asked for',
       formatInteger(result.calls),

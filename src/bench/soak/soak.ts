@@ -12,7 +12,7 @@ import { Pool } from 'undici'
 import { ScriptedProcess } from '../../grade/judge/scripted/index.ts'
 import { median, quantile } from '../../util/descriptive.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import { figureTable, type OnProgress } from '../figure-table.ts'
+import { type OnProgress, resultTable } from '../result-table.ts'
 import { type RewardProcess, residentMb, startRewardProcess } from '../reward-speed.ts'
 import { JUDGE_FAULTS, type SoakRequest, soakConfig, soakRequest } from './mix.ts'
 import { type SentReply, send } from './senders.ts'
@@ -293,11 +293,11 @@ export const benchSoak = async (options: SoakOptions = {}): Promise<SoakResult> 
   }
 }
 
-/** The figures beside what they should be. */
+/** The values beside what they should be. */
 export const formatSoak = (result: SoakResult): string => {
   const { health, memory, drain, statuses } = result
   const counts = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`)
-  return figureTable([
+  return resultTable([
     [`${result.cores} cores`, '', 'must be'],
     [`requests in ${result.seconds} s`, `${result.requests}`, ''],
     ['statuses', counts.join(', '), 'no 500'],

@@ -41,13 +41,13 @@ const watch = async () => {
   for (let n = 0; !over; n++) {
     const found = await get('/healthz')
     looks.push('ms' in found ? { ms: found.ms } : found)
-    // Its figures once in a while: the loop's longest delay since the last time.
+    // Its values once in a while: the loop's longest delay since the last time.
     if (n % 20 === 19) {
-      const figures = await get('/metrics')
+      const values = await get('/metrics')
       const [, delay] =
-        'text' in figures ? (/event_loop_delay_seconds\{quantile="1"\} (\S+)/.exec(figures.text) ?? []) : []
+        'text' in values ? (/event_loop_delay_seconds\{quantile="1"\} (\S+)/.exec(values.text) ?? []) : []
       if (delay !== undefined)
-        looks.push({ ms: (figures as { ms: number }).ms, delayMs: 1000 * Number(delay) })
+        looks.push({ ms: (values as { ms: number }).ms, delayMs: 1000 * Number(delay) })
     }
     await new Promise(resolve => setTimeout(resolve, EVERY_MS))
   }

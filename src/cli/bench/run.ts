@@ -1,7 +1,7 @@
 /** @file How every `gradus bench` runs: how long it takes and progress on stderr, then the result. */
 
 import { type Command, Option } from 'commander'
-import type { OnProgress } from '../../bench/figure-table.ts'
+import type { OnProgress } from '../../bench/result-table.ts'
 import { formatDuration } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 

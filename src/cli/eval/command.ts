@@ -23,7 +23,7 @@ export const taskHelp = async (args: readonly string[]): Promise<string> => {
 
 const HELP = `
 Without --task the file has rows as trainings read them, {"prompt": "...", "criteria": [...]}, or prompts alone with --rubric; the
-benchmarks' files are those that their authors published. Each figure has a 95% interval over prompts; with --against, the
+benchmarks' files are those that their authors published. Each metric has a 95% interval over prompts; with --against, the
 difference to another model on the same prompts has one too, with p and the prompts won, lost and tied.
 ${MODEL_HELP}
 Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions): http://127.0.0.1:8000/v1#NAME, or the address
@@ -40,7 +40,7 @@ Exit code 100 when any of them fails.
 
 Logic: the files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises,
 premises-FOL, conclusion, conclusion-FOL, label}; which, is told from a file's first row, or by --format for all of them.
-Of several files the figures are given for each of them as well. Rows that cannot be read are named on stderr.
+Of several files the metrics are given for each of them as well. Rows that cannot be read are named on stderr.
 --generated takes problems of seeds that training refuses, the same at every call, and those of a run's evaluation.
 --shuffle puts each row's sentences in another order; a sentence such as "They are red." stays behind the one before it.
 A model on a server is asked in words, by its own chat template. With --tokenizer, a folder with its config.json, tokenizer and

@@ -1,6 +1,6 @@
-/** @file The gate of an evaluation: least figures, and how much worse than another model one may be. */
+/** @file The gate of an evaluation: least metrics, and how much worse than another model one may be. */
 
-import type { FigureName, Measured, PairedFigure } from '../../measure/index.ts'
+import type { Measured, MetricName, PairedMetric } from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import type { EvalOptions } from './options.ts'
@@ -12,10 +12,10 @@ interface Gates {
   noWorse: Named
 }
 
-/** @throws UsageError for a figure that the evaluation will not have, before anything runs */
+/** @throws UsageError for a metric that the evaluation will not have, before anything runs */
 export const gatesOf = (
   { minScore: named = [], minAccuracy, minValidProofs, noWorse = [] }: EvalOptions,
-  names: readonly FigureName[],
+  names: readonly MetricName[],
 ): Gates => {
   const minScore = [
     ...(minAccuracy === undefined ? [] : [['accuracy', minAccuracy] as const]),
@@ -35,10 +35,10 @@ export const gatesOf = (
 const text = (value: number): string => value.toFixed(4)
 
 interface Compared {
-  names: readonly FigureName[]
+  names: readonly MetricName[]
   a: Measured
   b: Measured | null
-  paired: Readonly<Record<string, PairedFigure | null>> | null
+  paired: Readonly<Record<string, PairedMetric | null>> | null
 }
 
 /** Scores are counted from the verdicts that there are: with a judge that never answered they are other ones. */
@@ -54,9 +54,9 @@ const unjudged = ({ names, a, b }: Compared, gated: Named): string[] => {
 /** Whether a gate holds the model back; says which on stderr. */
 export const heldBack = ({ minScore, noWorse }: Gates, compared: Compared, io: Io): boolean => {
   const { paired } = compared
-  const { figures } = compared.a
+  const { metrics } = compared.a
   const low = minScore.flatMap(([name, least]) => {
-    const { value } = figures[name]
+    const { value } = metrics[name]
     if (value !== null && value >= least) return []
     return [
       `${name}: expected at least ${least}, got ${value === null ? 'nothing that is known of any problem' : text(value)}`,

@@ -276,7 +276,7 @@ describe('the gate', { timeout: SLOW_MS }, () => {
     expect((await evaluate('--model', good, '--against', poor, '--no-worse', 'score=0.05')).code).toBe(0)
   })
 
-  it('knows of which figures more is worse', async () => {
+  it('knows of which metrics more is worse', async () => {
     const long = { kind: 'rule', fn: 'length', params: { min: 13 } }
     const criteria = [{ id: 'long', text: 'Has more than twelve words.', points: -1, verifier: long }]
     const args = ['eval', '--data', rows, '--rubric', sandbox.write('bad.yaml', { criteria })]
@@ -354,8 +354,8 @@ describe('models of this machine', { timeout: SLOW_MS }, () => {
       '3',
     ])
     expect(code, err).toBe(0)
-    const told = JSON.parse(out)
-    expect(told.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 0 })
-    expect(told.against.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 1 })
+    const found = JSON.parse(out)
+    expect(found.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 0 })
+    expect(found.against.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 1 })
   })
 })

@@ -1,16 +1,16 @@
-/** @file `gradus eval` on rows and on public benchmarks: answers, their figures, a comparison, a gate. */
+/** @file `gradus eval` on rows and on public benchmarks: answers, their metrics, a comparison, a gate. */
 
 import { FormalGrader } from '../../grade/formal-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
 import {
-  type FigureName,
   type GradedAnswer,
   gradeAll,
   type Measured,
+  type MetricName,
   measure,
   measureTable,
   type NamedJudge,
-  type PairedFigure,
+  type PairedMetric,
   pairedDifferences,
   type SavedAnswer,
   savedAnswer,
@@ -63,7 +63,7 @@ const breakdownLines = (breakdown: Breakdown, primary: string): string[] => {
   ]
 }
 
-/** A model's answers with their figures. */
+/** A model's answers with their metrics. */
 interface MeasuredSide extends Omit<Side, 'answers_P'> {
   measured: Measured
   /** By label, by source, beside shallow baselines. */
@@ -73,7 +73,7 @@ interface MeasuredSide extends Omit<Side, 'answers_P'> {
 interface Result extends Evaluation {
   a: MeasuredSide
   b: MeasuredSide | null
-  paired: Record<string, PairedFigure | null> | null
+  paired: Record<string, PairedMetric | null> | null
 }
 
 const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): string => {
@@ -124,14 +124,14 @@ const textOf = (result: Result): string => {
 
 const sideJson = (
   { model, served, settings, missing, measured, breakdown: { scoreNames: _, ...breakdown } }: MeasuredSide,
-  names: readonly FigureName[],
+  names: readonly MetricName[],
 ) => {
-  const { figures, items, nullRate, nullRates } = measured
-  const of = (group: FigureName['group']) =>
+  const { metrics, items, nullRate, nullRates } = measured
+  const of = (group: MetricName['group']) =>
     Object.fromEntries(
       names.flatMap(({ name, ...own }) =>
         own.group === group
-          ? [[name, { ...figures[name], ...(name in nullRates && { nullRate: nullRates[name] }) }]]
+          ? [[name, { ...metrics[name], ...(name in nullRates && { nullRate: nullRates[name] }) }]]
           : [],
       ),
     )

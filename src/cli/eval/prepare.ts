@@ -1,4 +1,4 @@
-/** @file What of an evaluation can be known before a model is opened: task, problems, figures, gates. */
+/** @file What of an evaluation can be known before a model is opened: task, problems, metrics, gates. */
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -6,14 +6,14 @@ import { isServerAddress } from '../../chat/model-address.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import {
   type AskSettings,
-  type FigureName,
-  figureNames,
   GRADING,
   type MeasuredKind,
   type MeasuredProblem,
   type MeasuredTask,
+  type MetricName,
   measuredProblems,
   measuredTask,
+  metricNames,
   SavedAnswers,
   spoken,
 } from '../../measure/index.ts'
@@ -148,7 +148,7 @@ const openEvalTask = async (options: EvalOptions, io: Io): Promise<OpenedTask> =
 
 export interface Evaluation extends OpenedTask {
   options: EvalOptions
-  names: readonly FigureName[]
+  names: readonly MetricName[]
   /** How a judge is asked. */
   way: Parameters<typeof openEvalJudges>[0]['way']
   gates: ReturnType<typeof gatesOf>
@@ -231,7 +231,7 @@ const prepared = async (
       { hint: 'leave it out' },
     )
   await checkJudges(options, io)
-  const names = figureNames(measured, problems, { heldOut: options.heldOutJudge !== undefined })
+  const names = metricNames(measured, problems, { heldOut: options.heldOutJudge !== undefined })
   return {
     ...{ ...opened, options, names, way },
     gates: gatesOf(options, names),

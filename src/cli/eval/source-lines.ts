@@ -1,4 +1,4 @@
-/** @file Figures of a test set by where its problems come from, as lines for a terminal. */
+/** @file Metrics of a test set by where its problems come from, as lines for a terminal. */
 
 import type { EvalRow, SourceScore } from '../../runs/rows.ts'
 import { describeScore, headlineScores } from '../../runs/scores.ts'

@@ -84,9 +84,9 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
 
   it('packing with thinking is worth nothing below 0', async () => {
     const model = 'package:models/packing-thinking-start'
-    const told = await evaluate('--task', 'packing-thinking', '--limit', '2', '--model', model)
-    expect(told).toMatchObject({ n: 2, primary: 'score', data: 'unseen trips' })
-    expect(told.scores.score.value).toBeGreaterThanOrEqual(0)
+    const found = await evaluate('--task', 'packing-thinking', '--limit', '2', '--model', model)
+    expect(found).toMatchObject({ n: 2, primary: 'score', data: 'unseen trips' })
+    expect(found.scores.score.value).toBeGreaterThanOrEqual(0)
   })
 
   it.each([
@@ -177,11 +177,11 @@ describe('logic', { timeout: SLOW_MS }, () => {
   })
 
   it('has a judge say C4 and C5 beside their proofs, in the words of any chat model', async () => {
-    const told = await evaluate(...args, '--model', `${url}#m`, '--judge', `${url}#judge`)
+    const found = await evaluate(...args, '--model', `${url}#m`, '--judge', `${url}#judge`)
     // Levels 1 and 2 of 2.
-    expect(told.criteria['judged.C4']).toMatchObject({ value: 0.5, n: 6 })
-    expect(told.criteria['judged.C5']).toMatchObject({ value: 1, n: 6 })
-    expect(told.scores.accuracy.value).toBe(told.balance.predicted.True * (told.byLabel.True.n / 6))
+    expect(found.criteria['judged.C4']).toMatchObject({ value: 0.5, n: 6 })
+    expect(found.criteria['judged.C5']).toMatchObject({ value: 1, n: 6 })
+    expect(found.scores.accuracy.value).toBe(found.balance.predicted.True * (found.byLabel.True.n / 6))
     expect(server.seen.at(-1)?.body.messages[1].content).toContain(
       'Is the following statement true or false?',
     )
@@ -262,13 +262,13 @@ describe('research', { timeout: SLOW_MS }, () => {
     const { task, both } = asked(questions, 'research')
     const refused = await cli(['eval', ...task])
     expect(refused.err).toContain('--judge: there are criteria that only a judge can grade')
-    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
-    expect(told).toMatchObject({ n: 2, primary: 'right', scores: { right: { value: 0 }, f1: { n: 1 } } })
-    expect(told.against.scores).toMatchObject({
+    const found = await evaluate(...task, ...both, '--judge', `${url}#judge`)
+    expect(found).toMatchObject({ n: 2, primary: 'right', scores: { right: { value: 0 }, f1: { n: 1 } } })
+    expect(found.against.scores).toMatchObject({
       ...{ right: { value: 1, n: 1 }, f1: { value: 1, n: 1 }, opinion: { value: 0.5, n: 1 } },
       answered: { value: 1, n: 2 },
     })
-    expect(told.against.criteria.both).toMatchObject({ value: 0.5, n: 1 })
+    expect(found.against.criteria.both).toMatchObject({ value: 0.5, n: 1 })
   })
 
   it("has a benchmark's score by its own rubric, a call a criterion", async () => {
@@ -281,11 +281,11 @@ describe('research', { timeout: SLOW_MS }, () => {
     const row = { id: 'cape', prompt_id: 'cape', prompt: [{ role: 'user', content: 'Which cape?' }], rubrics }
     const { task, both } = asked([row], 'healthbench')
     const before = server.seen.length
-    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
+    const found = await evaluate(...task, ...both, '--judge', `${url}#judge`)
     // Of the model that gave no answer nothing was asked.
     expect(server.seen.length - before).toBe(3)
-    expect(told).toMatchObject({ primary: 'score', scores: { score: { value: 0 } } })
-    expect(told.against).toMatchObject({
+    expect(found).toMatchObject({ primary: 'score', scores: { score: { value: 0 } } })
+    expect(found.against).toMatchObject({
       scores: { score: { value: 1, n: 1 }, answered: { value: 1 } },
       criteria: { accuracy: { value: 1 }, 'accuracy (penalties)': { value: 0 } },
     })
@@ -295,11 +295,11 @@ describe('research', { timeout: SLOW_MS }, () => {
     const url = await server.listen()
     const questions = [{ id: 'cape', question: 'Which cape?', answer: 'third cape' }]
     const { task, both } = asked(questions, 'short')
-    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
-    expect(told.against.scores).toMatchObject({
+    const found = await evaluate(...task, ...both, '--judge', `${url}#judge`)
+    expect(found.against.scores).toMatchObject({
       ...{ right: { value: 0 }, correct: { value: 1, n: 1 }, attempted: { value: 1 } },
     })
-    expect(told.scores).toMatchObject({ correct: { value: 0 }, attempted: { value: 0 } })
+    expect(found.scores).toMatchObject({ correct: { value: 0 }, attempted: { value: 0 } })
   })
 })
 
@@ -329,8 +329,8 @@ describe('questions', { timeout: SLOW_MS }, () => {
   afterAll(() => server.close())
 
   it('are put in words as trainings put them, to a model on a server as well', async () => {
-    const told = await evaluate('--task', 'questions', '--data', file, '--model', `${url}#m`)
-    expect(told).toMatchObject({ primary: 'accuracy', scores: { accuracy: { value: 0.5 } }, criteria: {} })
+    const found = await evaluate('--task', 'questions', '--data', file, '--model', `${url}#m`)
+    expect(found).toMatchObject({ primary: 'accuracy', scores: { accuracy: { value: 0.5 } }, criteria: {} })
     expect(server.seen.at(-1)?.body.messages[0].content).toContain('inside \\boxed{}')
   })
 
@@ -343,8 +343,8 @@ describe('questions', { timeout: SLOW_MS }, () => {
     const open = sandbox.write('open.jsonl', `${JSON.stringify(row)}\n`)
     const out = sandbox.path('poem.jsonl')
     const args = ['--task', 'questions', '--data', open]
-    const told = await evaluate(...args, '--model', `${url}#m`, '--judge', `${url}#judge`, '--out', out)
-    expect(told).toMatchObject({ primary: 'score', scores: { score: { value: 1 } } })
+    const found = await evaluate(...args, '--model', `${url}#m`, '--judge', `${url}#judge`, '--out', out)
+    expect(found).toMatchObject({ primary: 'score', scores: { score: { value: 1 } } })
     const before = server.seen.length
     expect((await evaluate(...args, '--model', out)).criteria.lines.value).toBe(1)
     expect(server.seen.length).toBe(before)
@@ -387,7 +387,7 @@ describe('episodes', { timeout: SLOW_MS }, () => {
     const model = writeTinyChat(sandbox.path('tiny-tools'))
     const tools =
       "tools=[{kind: http, url: 'http://127.0.0.1:9/', params: {q: '{query}'}, results: hits, fields: {text: text}}]"
-    const told = await evaluate(
+    const found = await evaluate(
       '--task',
       'tools',
       '--set',
@@ -399,7 +399,7 @@ describe('episodes', { timeout: SLOW_MS }, () => {
       '--max-tokens',
       '4',
     )
-    expect(told).toMatchObject({ n: 1, primary: 'score', criteria: { said: { n: 1 } } })
+    expect(found).toMatchObject({ n: 1, primary: 'score', criteria: { said: { n: 1 } } })
   })
 
   it('of an OpenEnv server are paid by it, scored by a rubric, and graded again from what was kept', async () => {

@@ -19,7 +19,7 @@ More seeds: a block under \`blocks\` in the same file, with a hash of its own; w
 Elsewhere: where the folders of runs are gone, --adopt takes the finished runs of the same registration from the results
 (<results>/<paper>/runs.jsonl.br) and trains the others. Pass --adopt on every later call; without it only local runs count.
 
-Results: <results>/<paper>/<claim>.json, summary.md, report.html and runs.jsonl.br, slim figures of all runs. --recompute works
+Results: <results>/<paper>/<claim>.json, summary.md, report.html and runs.jsonl.br, slim metrics of all runs. --recompute works
 every status out again from these, without run folders. Exit code 1 when a run failed twice.
 
 Examples:

@@ -274,7 +274,7 @@ describe('gradus experiment', () => {
   })
 
   it(
-    'warns of a figure that no run has, once there is a run to see it by',
+    'warns of a metric that no run has, once there is a run to see it by',
     async () => {
       const [claim] = REGISTRATION.claims
       const metric = { name: 'score', set: 'train-distribusion' }

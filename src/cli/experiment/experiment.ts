@@ -315,8 +315,8 @@ const conclude = (
   io: Io,
 ): number => {
   const { result, folder, report, foreign, adopted } = experiment.report(failed)
-  const told = [...(options.analyse ? (adopted?.warnings ?? []) : []), ...(result.notes ?? [])]
-  for (const text of told) io.err.write(`warning: ${text}\n`)
+  const warnings = [...(options.analyse ? (adopted?.warnings ?? []) : []), ...(result.notes ?? [])]
+  for (const text of warnings) io.err.write(`warning: ${text}\n`)
   if (foreign.length > 0)
     io.err.write(
       `warning: ${folder}: results of no claim of this registration: ${foreign.join(', ')}; remove them, or keep them elsewhere\n`,

@@ -39,7 +39,7 @@ const trainedUntil = ({ dir }: Job, step: number) => {
 const watched = (changes: Partial<Watched> = {}): Watched => ({
   estimator: () => () => 600,
   isComplete: () => false,
-  missingFigures: () => [],
+  missingMetrics: () => [],
   ...changes,
 })
 
@@ -67,7 +67,7 @@ it('says every minute where the running ones are, and counts what they have done
 it('says once what a finished run lacks, as soon as it is done', () => {
   const said: string[] = []
   const lacking = 'claims[0].metric: no score on unsene in a finished run of one; did you mean unseen?'
-  const experiment = watched({ missingFigures: jobs => (jobs === undefined ? [] : [lacking]) })
+  const experiment = watched({ missingMetrics: jobs => (jobs === undefined ? [] : [lacking]) })
   const [one, again] = [job('one'), job('one')]
   const progress = new ExperimentProgress(experiment, [one, again], 1, text => said.push(text))
   progress.events.onDone?.(one, 30)

@@ -6,7 +6,7 @@ import { readMetrics } from '../../runs/readers.ts'
 import { formatDuration } from '../../util/format.ts'
 
 /** The parts of an experiment that its progress is read from. */
-export type Watched = Pick<Experiment, 'estimator' | 'isComplete' | 'missingFigures'>
+export type Watched = Pick<Experiment, 'estimator' | 'isComplete' | 'missingMetrics'>
 
 /** Runs take minutes: often enough to see that they move. */
 const EVERY_MS = 60_000
@@ -39,7 +39,7 @@ export class ExperimentProgress {
     this.#width = width
     this.#say = say
     this.#total = chosen.filter(job => !experiment.isComplete(job)).length
-    for (const warning of experiment.missingFigures()) this.#warned.add(warning)
+    for (const warning of experiment.missingMetrics()) this.#warned.add(warning)
     this.#timer = setInterval(() => this.#tellRunning(), EVERY_MS)
     this.#timer.unref()
   }
@@ -84,7 +84,7 @@ export class ExperimentProgress {
 
   #warn(job: Job): void {
     if (job.kind !== 'arm') return
-    for (const warning of this.#experiment.missingFigures([job])) this.#warnOnce(warning)
+    for (const warning of this.#experiment.missingMetrics([job])) this.#warnOnce(warning)
   }
 
   #warnOnce(warning: string): void {

@@ -45,7 +45,7 @@ it('prints the p of the test that decides, and what would have been detected', (
 })
 
 it('shows apart what is not counted, with why, below what is', () => {
-  const told = fakeRegistration({
+  const found = fakeRegistration({
     claims: ['YES', 'RUNS', 'SAME'].map(id => ({
       ...{ ...first, id },
       arms: id === 'SAME' ? { a: 'plain', b: 'better' } : { a: 'better', b: 'plain' },
@@ -58,9 +58,9 @@ it('shows apart what is not counted, with why, below what is', () => {
   const lines = resultLines(
     {
       ...{
-        registration: told,
+        registration: found,
         runs: { done: 40, planned: 40, seconds: 1 },
-        claims: analyseClaims(told, runs),
+        claims: analyseClaims(found, runs),
       },
       ...{ controls: [], blocks: [], failed: [] },
     } as unknown as PaperResult,

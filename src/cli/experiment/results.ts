@@ -50,10 +50,10 @@ const controlLine = ({ kind, arm, outcome, atRegistration, note }: ControlResult
 /** What each look at an experiment that was enlarged came to. */
 const blockLines = ({ blocks, claims }: PaperResult): string[] =>
   blocks.map(({ nth, seeds, runs, alone, together }) => {
-    const told = claims.map(
+    const lines = claims.map(
       ({ claim }, i) => `${claim.id} ${together[i].status}${nth > 1 ? ` (alone ${alone[i].status})` : ''}`,
     )
-    return `  look ${nth}, with seeds ${seeds.join(', ')} (${runs} runs): ${told.join('; ')}`
+    return `  look ${nth}, with seeds ${seeds.join(', ')} (${runs} runs): ${lines.join('; ')}`
   })
 
 const claimLines = (claim: ClaimResult): string[] => [
@@ -70,11 +70,11 @@ const claimLines = (claim: ClaimResult): string[] => [
 const apartLines = (result: PaperResult): string[] => {
   const { apart } = countsOf(result)
   if (apart.length === 0) return []
-  const told = apart.flatMap(({ claim, is, why }) => {
+  const lines = apart.flatMap(({ claim, is, why }) => {
     const [first, ...more] = claimLines(claim)
     return [first, `    ${is}: ${why}`, ...more]
   })
-  return ['apart, whose status is not counted:', ...told]
+  return ['apart, whose status is not counted:', ...lines]
 }
 
 /** What every claim came to, for people. */

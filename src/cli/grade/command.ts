@@ -177,7 +177,7 @@ A source is the output of "gradus grade --json", a file of rows as "gradus score
 run its last evaluation on the primary test set counts, where that kept the criteria of each problem, else its rollouts.
 
 Items are matched by id. Where they have rubrics of their own, criteria are put together by --by category or --by tag;
-a group's figure is the mean of what is good about its criteria: credit of a reward, 1 - credit of a penalty.
+a group's metric is the mean of what is good about its criteria: credit of a reward, 1 - credit of a penalty.
 
 Examples:
   $ gradus profile graded.jsonl --svg profile.svg

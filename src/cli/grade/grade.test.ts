@@ -426,11 +426,11 @@ describe('gradus grade, interrupted', () => {
 
   it('gives up what a judge does not answer when its time is over, and says how to quit before', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
-    let told = ''
+    let found = ''
     let interrupt = () => {}
     const io: Io = {
       out: { write: () => {} },
-      err: { write: text => (told += text) },
+      err: { write: text => (found += text) },
       onInterrupt: handler => {
         interrupt = handler
         return () => {}
@@ -439,8 +439,8 @@ describe('gradus grade, interrupted', () => {
     const { stop, quit, release } = stopThenQuit(io, 20)
     interrupt()
     expect([stop.aborted, quit.aborted]).toEqual([true, false])
-    expect(told).toContain('finishing what is under way, for at most 20')
-    expect(told).toContain('once more (Ctrl+C or SIGTERM) quits at once')
+    expect(found).toContain('finishing what is under way, for at most 20')
+    expect(found).toContain('once more (Ctrl+C or SIGTERM) quits at once')
     vi.advanceTimersByTime(20_000)
     expect(quit.aborted).toBe(true)
     release()

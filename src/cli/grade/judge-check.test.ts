@@ -137,9 +137,9 @@ describe('gradus judge check --preferences', () => {
     expect(quality.calibrated.brier).toBeLessThan(0.25)
     // Each of 61 answers is judged once, by both criteria.
     expect(err).toContain('122 verdicts')
-    const told = await checked('--min-agreement', '0.99')
-    expect(told.code).toBe(100)
-    expect(told.out).toMatch(/ordered as people do: \d\d\.\d% \[/)
+    const found = await checked('--min-agreement', '0.99')
+    expect(found.code).toBe(100)
+    expect(found.out).toMatch(/ordered as people do: \d\d\.\d% \[/)
   })
 
   it('needs a rubric, choices, and one of the two kinds of labels', async () => {

@@ -151,28 +151,28 @@ interface LikelihoodQuality {
 
 /** Null where no verdict has likelihoods. */
 const likelihoodOf = (rows: readonly CheckedCase[]): LikelihoodQuality | null => {
-  const told = rows.flatMap(row => {
+  const labelled = rows.flatMap(row => {
     const { logOdds } = row.said as JudgedVerdict
     return logOdds === undefined ? [] : [{ ...row, logOdds }]
   })
-  if (told.length === 0) return null
-  const held = crossCalibrated(told)
-  const calibrated = told.flatMap((row, i) => {
+  if (labelled.length === 0) return null
+  const held = crossCalibrated(labelled)
+  const calibrated = labelled.flatMap((row, i) => {
     const logOdds = held[i]
     return logOdds === null ? [] : [{ ...row, logOdds, verdict: logOdds > 0 }]
   })
   return {
-    verdicts: told.length,
+    verdicts: labelled.length,
     areaUnderCurve: areaUnderCurve(
-      told.map(({ logOdds }) => logOdds),
-      told.map(({ label }) => label),
+      labelled.map(({ logOdds }) => logOdds),
+      labelled.map(({ label }) => label),
     ),
-    raw: reliability(told),
+    raw: reliability(labelled),
     calibrated:
-      calibrated.length === told.length
+      calibrated.length === labelled.length
         ? { ...reliability(calibrated), agreement: qualityOf(calibrated).all.agreement }
         : null,
-    calibration: fitCalibration(told),
+    calibration: fitCalibration(labelled),
   }
 }
 
@@ -188,7 +188,7 @@ const reasons = (rows: readonly CheckedCase[]): string => {
 
 const MOST_REASONS = 3
 
-const figure = (value: number): string => value.toFixed(3)
+const fixed = (value: number): string => value.toFixed(3)
 /** As settings take it: digits that count, however small. */
 const setting = (value: number): number => Number(value.toPrecision(5))
 
@@ -201,7 +201,7 @@ const formatLikelihood = ({
   calibrated,
   calibration,
 }: LikelihoodQuality): string => {
-  const head = `\nlikelihoods of ${verdicts} verdicts: area under the ROC curve ${areaUnderCurve === null ? '-' : figure(areaUnderCurve)}; as they are Brier score ${figure(raw.brier)}, calibration error ${figure(raw.ece)}`
+  const head = `\nlikelihoods of ${verdicts} verdicts: area under the ROC curve ${areaUnderCurve === null ? '-' : fixed(areaUnderCurve)}; as they are Brier score ${fixed(raw.brier)}, calibration error ${fixed(raw.ece)}`
   if (calibration === null)
     return `${head}\nno calibration: labels of both kinds are needed, and likelihoods that rise with them\n`
   const { temperature, bias } = calibration
@@ -214,7 +214,7 @@ const formatLikelihood = ({
   )
   return `${[
     head,
-    `calibrated on the other responses: agreement ${calibrated.agreement ? formatRate(calibrated.agreement) : '-'}, Brier score ${figure(calibrated.brier)}, calibration error ${figure(calibrated.ece)}`,
+    `calibrated on the other responses: agreement ${calibrated.agreement ? formatRate(calibrated.agreement) : '-'}, Brier score ${fixed(calibrated.brier)}, calibration error ${fixed(calibrated.ece)}`,
     '  said  true   rows',
     ...bins,
     settings,

@@ -73,16 +73,16 @@ const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCo
 
 const missing = (rate: number | null) => (rate === null ? 'none to give' : percent(rate))
 
-/** The file as one figure: the clipped mean with its bootstrap spread, as HealthBench reports a data set. */
+/** The file as one metric: the clipped mean with its bootstrap spread, as HealthBench reports a data set. */
 const summary = (scores: readonly RubricScore[], failed: number, asJson: boolean): string => {
   const aggregate = aggregateScores(scores.map(({ score }) => score))
   const nulls = nullRates(scores)
   if (asJson) return JSON.stringify({ ...aggregate, failed, nullRates: nulls })
   const { mean, bootstrapStd, scored, skipped } = aggregate
-  const figure =
+  const metric =
     mean === null ? 'no score' : `mean ${mean.toFixed(4)} (bootstrap sd ${bootstrapStd.toFixed(4)})`
   return [
-    `${figure} over ${scored} rows, the mean clipped to [0, 1]; ${skipped} undefined, ${failed} unusable`,
+    `${metric} over ${scored} rows, the mean clipped to [0, 1]; ${skipped} undefined, ${failed} unusable`,
     `verdicts missing: ${missing(nulls.positive)} of rewards, ${missing(nulls.negative)} of penalties`,
   ].join('\n')
 }

@@ -25,7 +25,7 @@ export class GradeTally {
   /** Rows that could not be graded. */
   unusable = 0
 
-  /** @param perCriterion all rows share one rubric, so that its criteria can be told apart */
+  /** @param perCriterion all rows share one rubric, so that its criteria can be distinguished */
   constructor(perCriterion: boolean) {
     this.#perCriterion = perCriterion
   }
@@ -75,12 +75,12 @@ export class GradeTally {
   summary(rule: string): string[] {
     const { scored, skipped, bootstrapStd } = this.aggregate()
     const mean = this.mean()
-    const figure =
+    const metric =
       mean === null ? 'no score' : `mean score ${mean.toFixed(4)} (bootstrap sd ${bootstrapStd.toFixed(4)})`
     const undefinedScores = skipped > 0 ? `, ${skipped} without a score` : ''
     const unusable = this.unusable > 0 ? `, ${this.unusable} rows unusable` : ''
     return [
-      `${this.rows} responses by rule ${rule}: ${figure} over ${scored}${undefinedScores}${unusable}`,
+      `${this.rows} responses by rule ${rule}: ${metric} over ${scored}${undefinedScores}${unusable}`,
       `null verdicts: ${this.#share('positive', 'rewards')}, ${this.#share('negative', 'penalties')}`,
       ...this.#firstNullLine(),
       ...this.#criterionLines(),

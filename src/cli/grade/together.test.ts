@@ -60,18 +60,18 @@ describe('gradus grade --together', () => {
     const { code, out, err } = await grade('--json')
     expect(code).toBe(0)
     expect(bodies.length - before).toBe(2)
-    const told = out
+    const found = out
       .trim()
       .split('\n')
       .map(line => JSON.parse(line))
-    expect(told.map(({ id, group, score }) => [id, group, score])).toEqual([
+    expect(found.map(({ id, group, score }) => [id, group, score])).toEqual([
       ['a', 1, 0.1],
       ['c', 1, 0.03],
       ['b', 2, 0.02],
       ['d', 2, null],
     ])
-    expect(told[0].explanation).toBe('10 characters')
-    expect(told[3]).toHaveProperty('error')
+    expect(found[0].explanation).toBe('10 characters')
+    expect(found[3]).toHaveProperty('error')
     expect(err).toContain('4 responses in 2 groups: mean score 0.0500, 1 without a score')
   })
 

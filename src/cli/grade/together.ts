@@ -127,21 +127,21 @@ const readGroups = async (responses: string, options: GradeCommandOptions, io: I
 /** Groups one after the other, the responses of each with the best first; with `--json` a line a response. */
 const tell = (results: readonly Result[], { json = false }: GradeCommandOptions, io: Io): void => {
   for (const [at, { rows, scores, explanations, problem }] of results.entries()) {
-    const told = rows.map(({ id }, i) => ({
+    const results = rows.map(({ id }, i) => ({
       id,
       group: at + 1,
       score: scores[i],
       explanation: explanations[i],
     }))
     if (json) {
-      for (const { explanation, ...row } of told)
+      for (const { explanation, ...row } of results)
         io.out.write(
           `${JSON.stringify({ ...row, ...(explanation !== null && { explanation }), ...(row.score === null && { error: problem }) })}\n`,
         )
       continue
     }
     io.out.write(`group ${at + 1}, ${rows.length} responses${problem === null ? '' : `: ${problem}`}\n`)
-    const best = [...told].sort((a, b) => (b.score ?? -1) - (a.score ?? -1))
+    const best = [...results].sort((a, b) => (b.score ?? -1) - (a.score ?? -1))
     for (const { id, score } of best)
       io.out.write(`  ${score === null ? 'none  ' : score.toFixed(4)}  ${id}\n`)
   }

@@ -6,7 +6,7 @@ import { changedSettings } from './push.ts'
 const infoOf = (config: unknown, preset?: string) =>
   ({ recipe: 'ruscarl', config, ...(preset !== undefined && { preset }) }) as RunInfo
 
-const told = async (set: readonly string[]) => {
+const found = async (set: readonly string[]) => {
   const { config, preset } = await resolveSettings({ target: 'ruscarl', set })
   const settings = await changedSettings(infoOf(config, preset))
   return Object.fromEntries(settings.map(({ name, value }) => [name, value]))
@@ -19,7 +19,7 @@ describe('settings that a card tells', () => {
       ...['task.kind=conversations', 'task.file=rows.jsonl', 'steps=77'],
       ...[`judge.fleet.endpoints=${JSON.stringify(endpoints)}`, 'judge.ask.temperature=0.1'],
     ]
-    const settings = await told(set)
+    const settings = await found(set)
     expect(settings).toMatchObject({ steps: 77, 'task.kind': 'conversations', 'task.file': 'rows.jsonl' })
     expect(Object.entries(settings).filter(([name]) => name.startsWith('judge'))).toEqual([
       ['judge.fleet.endpoints', endpoints],

@@ -140,8 +140,8 @@ describe('gradus init train --model', () => {
     ]
     let asked = false
     const { code, err } = await cli(command, {
-      onProgress: (told, interrupt) => {
-        if (!asked && /answers +[1-9]/.test(told)) {
+      onProgress: (found, interrupt) => {
+        if (!asked && /answers +[1-9]/.test(found)) {
           asked = true
           interrupt()
         }

@@ -10,7 +10,7 @@ import { loraModules } from '../../model/lora-files.ts'
 import { modelNameOf } from '../../model/model-place.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { estimateMemory } from '../../recipes/common/feasible.ts'
-import { planTime } from '../../recipes/common/plan-time.ts'
+import { planTime } from '../../recipes/common/step-time.ts'
 import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger, visible } from '../../util/format.ts'
 import { shellWord } from '../../util/invocation.ts'
@@ -128,17 +128,18 @@ const PROMPT_TOKENS = 64
 
 /** Hours of two cores and memory, as a plan foresees them. @param scorings of the criterion for language */
 const costOf = (config: ModelConfig, fit: FittedSettings, tested: number, scorings: number): string => {
-  const role = {
-    ...{ name: 'policy', groups: ROLLOUTS.prompts, samples: ROLLOUTS.samples },
-    ...{ promptTokens: PROMPT_TOKENS, newTokens: fit.maxTokens },
-  }
-  const { hours } = planTime({
-    parameters: modelTensors(config, null).total,
-    ...{ steps: fit.steps, epochs: 1, lora: { ...fit.lora, targetModules: [] }, recompute: fit.recompute },
-    ...{ roles: [role], reference: false, critic: false, scorings },
-    evaluatedTokens: EVALUATIONS * tested * fit.maxTokens,
-  })
-  return `about ${formatDuration(3600 * hours['two cores'])} of two cores and ${formatBytes(fit.memoryBytes)} of memory`
+  const { prompts, samples } = ROLLOUTS
+  const length = { promptTokens: PROMPT_TOKENS, newTokens: fit.maxTokens }
+  const { hours } = planTime(
+    {
+      ...{ model: 'any', shape: config, lora: { ...fit.lora, targetModules: loraModules } },
+      ...{ steps: fit.steps, epochs: 1, minibatches: 1, reference: false, scorings, supervised: false },
+      ...{ recompute: fit.recompute, maxRows: prompts * samples },
+      roles: [{ name: 'policy', groups: prompts, samples, ...length }],
+    },
+    { ...length, samples: EVALUATIONS * tested },
+  )
+  return `about ${formatDuration(3600 * hours)} of two cores and ${formatBytes(fit.memoryBytes)} of memory`
 }
 
 const INSTRUCTIONS = `The model is asked for short texts with one to three instructions each (no commas, two paragraphs, a title, at most 30 words, ...), and learns to follow them. The instructions are of the kinds of IFEval; none of its prompts is among the rows. Each row also pays for what makes an answer one: that what was asked for is there, that the request is not copied, that its length fits; and \`rubric.yaml\`, for all rows, that nothing is said again and again and that it is language. Without these the cheapest way to follow an instruction is to say nothing with it.`

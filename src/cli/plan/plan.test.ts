@@ -97,7 +97,7 @@ describe('gradus plan', { timeout: SLOW_MS }, () => {
 })
 
 describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
-  const FIGURES = {
+  const SPEED = {
     ...{
       threads: 2,
       parameters: 250_000,
@@ -111,7 +111,7 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
     workload: { layers: 2, hiddenSize: 96, queryWidth: 96, promptTokens: 16, newTokens: 80, sequence: 96 },
   }
   const engine = join(sandbox.dir, 'bench.json')
-  writeFileSync(engine, JSON.stringify(FIGURES))
+  writeFileSync(engine, JSON.stringify(SPEED))
 
   it('goes by a file of the benchmark', async () => {
     const { usual, steps } = await json('plan', 'ruscarl', '--gpus', 'here', '--engine', engine)
@@ -124,7 +124,7 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
 
   it('says among how many engines the threads of a file were divided', async () => {
     const two = join(sandbox.dir, 'two-engines.json')
-    writeFileSync(two, JSON.stringify({ ...FIGURES, engines: 2 }))
+    writeFileSync(two, JSON.stringify({ ...SPEED, engines: 2 }))
     const { out } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', two])
     expect(out).toMatch(/this machine: 2 threads in 2 engines, learning/)
   })
@@ -144,9 +144,9 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
     expect(measuredEngines({ sampler: {} }, unknown)).toBe(1)
   })
 
-  it('takes figures for what they were measured with', async () => {
+  it('takes measurements for what they were measured with', async () => {
     const other = join(sandbox.dir, 'recomputed.json')
-    writeFileSync(other, JSON.stringify({ ...FIGURES, recompute: true }))
+    writeFileSync(other, JSON.stringify({ ...SPEED, recompute: true }))
     const update = async (file: string, ...more: string[]) =>
       (await json('plan', 'ruscarl', '--gpus', 'here', '--engine', file, ...more)).usual.update
     const set = ['--set', 'policy.recompute=true']

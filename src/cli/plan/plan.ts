@@ -5,12 +5,12 @@ import { fetchModel } from '../../model/fetch-model.ts'
 import {
   checkLines,
   checkRun,
-  type EngineFigures,
+  type EngineSpeed,
   enginePlanLines,
   type Grading,
   type PlanRequest,
   parseAssumptions,
-  parseEngineFigures,
+  parseEngineSpeed,
   parseGpus,
   planEngineRange,
   planLines,
@@ -19,7 +19,7 @@ import {
 } from '../../plan/index.ts'
 import { enginesOf } from '../../policy/open.ts'
 import { knownShape } from '../../recipes/common/known-models.ts'
-import type { StepWork } from '../../recipes/common/plan-time.ts'
+import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
@@ -156,8 +156,8 @@ const judgePrices = (text: string | undefined): { judgeIn?: number; judgeOut?: n
   return { judgeIn: parts[0], judgeOut: parts[1] }
 }
 
-const readFigures = (path: string): EngineFigures =>
-  parseEngineFigures(parseJson(readText(path, { ErrorKind: ConfigError }), path), path)
+const readSpeed = (path: string): EngineSpeed =>
+  parseEngineSpeed(parseJson(readText(path, { ErrorKind: ConfigError }), path), path)
 
 type PolicyPart = Parameters<typeof enginesOf>[0] & { recompute?: boolean }
 
@@ -171,24 +171,24 @@ export const measuredEngines = (
 }
 
 /** What the file says, or a quick measurement of a model of that shape. */
-const figuresOf = async (
+const speedOf = async (
   settings: Settings,
   work: StepWork,
   { engine }: PlanOptions,
   io: Io,
-): Promise<EngineFigures> => {
+): Promise<EngineSpeed> => {
   const { policy = {}, model } = settings.config as {
     policy?: PolicyPart
     model?: { folder?: string | null }
   }
   const { recompute = false, threads = availableParallelism() } = policy
-  if (engine !== undefined) return readFigures(engine)
+  if (engine !== undefined) return readSpeed(engine)
   io.err.write(
-    'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
+    'measuring the engine; --engine FILE takes measurements of `gradus bench engine --json` in place of that\n',
   )
   const { benchEngine } = await import('../../bench/engine.ts')
   const folder = model?.folder ?? undefined
-  return parseEngineFigures(
+  return parseEngineSpeed(
     await benchEngine({
       ...{ rounds: 1, threads, model: folder, recompute },
       engines: measuredEngines({ ...policy, threads }, work),
@@ -204,12 +204,12 @@ const planHere = async (
   io: Io,
 ): Promise<number> => {
   const set = parseAssumptions(options.assume ?? [])
-  const figures = await figuresOf(settings, work, options, io)
-  const plan = planEngineRange(work, figures, set)
+  const speed = await speedOf(settings, work, options, io)
+  const plan = planEngineRange(work, speed, set)
   if (!options.json)
     return print(io, `${titleOf(settings)}: a plan; nothing was run`, [
       `model        ${work.model}`,
-      ...enginePlanLines(plan, figures, work.steps),
+      ...enginePlanLines(plan, speed, work.steps),
     ])
   printJson(io, { recipe: settings.entry.name, preset: settings.preset ?? null, steps: work.steps, ...plan })
   return EXIT.ok
@@ -232,7 +232,7 @@ const checkCommand = async (
     metrics: readMetrics(dir),
     rollouts: readRollouts(dir),
     dropsZero: settings.config.dropZero !== false,
-    figures: await figuresOf(settings, work, options, io),
+    speed: await speedOf(settings, work, options, io),
   })
   if (!options.json) return print(io, `${dir}: its plan beside what it took`, checkLines(check))
   printJson(io, { run: dir, recipe: settings.entry.name, ...check })

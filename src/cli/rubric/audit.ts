@@ -7,7 +7,7 @@ import { RuleGrader } from '../../grade/rules/index.ts'
 import {
   type Audit,
   type AuditedEdit,
-  type AuditFigure,
+  type AuditValue,
   answerLines,
   auditOf,
   editedAnswers,
@@ -190,10 +190,10 @@ const payer = (
 
 const signed = (value: number): string => `${value > 0 ? '+' : ''}${number(value)}`
 
-const cell = (figure: AuditFigure | null, text: (value: number) => string = signed): string => {
-  if (figure === null) return NONE
-  const range = figure.interval === null ? '' : ` [${figure.interval.map(text).join(' to ')}]`
-  return `${text(figure.value)}${range}`
+const cell = (found: AuditValue | null, text: (value: number) => string = signed): string => {
+  if (found === null) return NONE
+  const range = found.interval === null ? '' : ` [${found.interval.map(text).join(' to ')}]`
+  return `${text(found.value)}${range}`
 }
 
 /** Criteria that are told beside an edit, and the least that is worth telling. */
@@ -238,7 +238,7 @@ const textOf = (
 ): string => {
   const { rows, samples, untouched, right, telling, edits } = audited
   const how = settings === undefined ? '' : `, temperature ${settings.temperature}`
-  // Names of criteria stand at the left of their column, figures at the right of theirs.
+  // Names of criteria stand at the left of their column, values at the right of theirs.
   const lines = [HEAD, ...edits.map(rowOf)]
   const table = alignedTable(lines.map(line => line.slice(0, -1))).split('\n')
   const width = Math.max(...table.map(({ length }) => length))

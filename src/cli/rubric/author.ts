@@ -335,8 +335,8 @@ const tell = ({ id }: AuthorJob, round: AuthorRound, index: number, io: Io): voi
 
 const summary = ({ rubric, rounds, stopped, problem, separated }: WrittenRubric): string => {
   const why = stopped === 'unusable' ? problem : STOPPED[stopped]
-  const told = separated === null ? '' : `; ${percent(separated)} of the pairs of traces in order`
-  return `${rubric.criteria.length} criteria after ${plural(rounds.length, 'round')}: ${why}${told}`
+  const ordered = separated === null ? '' : `; ${percent(separated)} of the pairs of traces in order`
+  return `${rubric.criteria.length} criteria after ${plural(rounds.length, 'round')}: ${why}${ordered}`
 }
 
 /** A task without a name leaves a rubric without one. */

@@ -18,7 +18,7 @@ do not). An edit that cannot be made on a sample, as where there is no number to
 
 over untouched: reward of the samples with the edit less the same ones without, mean and 95% interval over rows. What is paid more
 than the sample itself a training may take up, where samples of a row are paid differently at all.
-beside being right: of pad, hedge and keywords the same figure; of the others the best edited answer of a row less the best of
+beside being right: of pad, hedge and keywords the same metric; of the others the best edited answer of a row less the best of
 the same samples untouched, or the row's "reference" where that is paid more. 0: the trick is worth as much as being right.
 paid by: the criteria that make the difference, in shares of the points that can be had.
 

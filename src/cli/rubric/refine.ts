@@ -120,13 +120,13 @@ const weightsCommand = (
   const [{ rubric }] = file.items
   const known = new Set(file.items.flatMap(item => item.rubric.criteria.map(({ id }) => id)))
   const labels = somePreferences(preferences).map(row => {
-    const told =
+    const points =
       file.items.length > 1
         ? Object.entries(row.points)
         : rubric.criteria.map(own => [own.id, own.points] as const)
     return {
       ...row,
-      points: Object.fromEntries(told.filter(([id]) => known.has(id) && Object.hasOwn(row.points, id))),
+      points: Object.fromEntries(points.filter(([id]) => known.has(id) && Object.hasOwn(row.points, id))),
     }
   })
   if (labels.every(({ points }) => Object.keys(points).length === 0))

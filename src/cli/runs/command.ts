@@ -53,12 +53,12 @@ const EXPORT_HELP = `
 A model: --gguf writes the file and beside it a Modelfile for Ollama; llama.cpp opens the file as it is. --folder writes what
 transformers and vLLM open. Of a run the latest checkpoint; an adapter is added to the model that it was trained on.
 
-To a tracker: every step's figures and every evaluation's scores under the run's name. The same again sends what is new and
-nothing twice; figures without a value are left out. Secrets come from the environment: MLFLOW_TRACKING_TOKEN, or
+To a tracker: every step's metrics and every evaluation's scores under the run's name. The same again sends what is new and
+nothing twice; metrics without a value are left out. Secrets come from the environment: MLFLOW_TRACKING_TOKEN, or
 MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD; TRACKIO_WRITE_TOKEN.
 
 As a table: one row a step, or with --rows evals one an evaluation and test set, after the run's name, recipe and seed; one column for each
-figure by its dotted name (criteria.C1, scores.accuracy.value). Empty where a row has no value. Text that a spreadsheet would
+metric by its dotted name (criteria.C1, scores.accuracy.value). Empty where a row has no value. Text that a spreadsheet would
 take for a formula has a ' before it.
 
 Examples:

@@ -48,7 +48,7 @@ const lines = (runs: readonly RunListing[]): string =>
   ])
 
 /**
- * Prints the runs below some folders; a run that cannot be read is a line that says so, told on stderr, and leaves exit code 1.
+ * Prints the runs below some folders; a run that cannot be read is a line that says so, printed on stderr, and leaves exit code 1.
  * @throws RunError for a folder without a run
  */
 export const listCommand = (folders: readonly string[], { json }: { json?: boolean }, io: Io): number => {

@@ -16,9 +16,9 @@ afterAll(() => sandbox.remove())
 describe('gradus export of a model', () => {
   it('writes a GGUF file with its Modelfile, and of that a folder with the same weights', async () => {
     const file = sandbox.path('out', 'model.gguf')
-    const told = await cli(['export', model(), '--gguf', 'f32', '--out', file])
-    expect(told).toMatchObject({ code: 0, err: '' })
-    expect(told.out).toMatch(/model\.gguf: [\d,]+ bytes, f32, with .*Modelfile for Ollama/)
+    const found = await cli(['export', model(), '--gguf', 'f32', '--out', file])
+    expect(found).toMatchObject({ code: 0, err: '' })
+    expect(found.out).toMatch(/model\.gguf: [\d,]+ bytes, f32, with .*Modelfile for Ollama/)
     expect(readdirSync(sandbox.path('out')).sort()).toEqual(['Modelfile', 'model.gguf'])
     expect(readFileSync(sandbox.path('out', 'Modelfile'), 'utf8')).toMatch(
       /FROM \.\/model\.gguf\n.*SYSTEM """Be kind\."""\nPARAMETER stop "<\|im_end\|>"/s,

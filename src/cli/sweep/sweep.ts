@@ -76,7 +76,7 @@ const carryOut = async (
     estimator: () => timeLeft(jobs),
     // A run that went on when the command was killed is done, and not yet noted down.
     isComplete: (job: Job) => readRecord(job).finished,
-    missingFigures: () => [],
+    missingMetrics: () => [],
   }
   const progress = new ExperimentProgress(watched, jobs, width, say)
   return runJobs(jobs, {

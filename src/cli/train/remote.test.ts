@@ -94,11 +94,11 @@ describe('gradus train with a policy on a server', () => {
     const whole = await cli([...command(server.url, 'whole'), '--quiet'])
     expect([whole.err, whole.code]).toEqual(['', 0])
     const first = await serve('its-state')
-    let told = false
+    let found = false
     const stopped = await cli(command(first.url, 'stopped'), {
       onProgress: (err, interrupt) => {
-        if (told || !err.includes('supervised 1/6')) return
-        told = true
+        if (found || !err.includes('supervised 1/6')) return
+        found = true
         interrupt()
       },
     })

@@ -58,7 +58,7 @@ describe('a chat model that is sampled', { timeout: SLOW_MS }, () => {
     expect(await cli([...args, '--template', join(folder, 'none')])).toMatchObject({ code: 1 })
   })
 
-  it('is sampled as its makers recommend where nobody says otherwise, and that is told', async () => {
+  it('is sampled as its makers recommend where nobody says otherwise, and that is logged', async () => {
     const recommended = join(folder, 'recommended')
     writeTinyChat(recommended)
     writeFileSync(

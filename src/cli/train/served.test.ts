@@ -103,13 +103,13 @@ describe('gradus eval with a model on a server', { timeout: SLOW_MS }, () => {
     )
   const keyed = ['--model-api-key-env', KEY]
 
-  it('gives the figures of the checkpoint itself, in its own tokens', async () => {
+  it('gives the metrics of the checkpoint itself, in its own tokens', async () => {
     const local = await evaluated(FOLDER, '--threads', '1')
     const far = await evaluated(address, '--tokenizer', FOLDER, ...keyed)
     expect([far.code, far.err]).toEqual([0, ''])
-    const { model, ...figures } = far.json
-    expect({ ...figures, model: FOLDER }).toEqual(local.json)
-    expect(figures.n).toBe(12)
+    const { model, ...metrics } = far.json
+    expect({ ...metrics, model: FOLDER }).toEqual(local.json)
+    expect(metrics.n).toBe(12)
     expect(model).toEqual({ server: server.url, name: 'logic-start', dialect: 'openai', asked: 'tokens' })
   })
 

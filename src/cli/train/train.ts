@@ -226,7 +226,7 @@ const stopper = (io: Io, display: Display) => {
   return state
 }
 
-/** Key figures of a step, those that it has. */
+/** Key metrics of a step, those that it has. */
 const keyMetrics = ({
   reward,
   correctAndProved,

@@ -22,8 +22,8 @@ const statusOf = (
 ): ClaimStatus => {
   const statistics = comparePairs(pairsOf(differences), { direction, smallestEffect: least })!
   const corrected = (p: number) => Math.min(1, tests * p)
-  const figures = { ...statistics, within: statistics.margin?.interval ?? statistics.interval }
-  return pairVerdict(figures, direction, least, {
+  const values = { ...statistics, within: statistics.margin?.interval ?? statistics.interval }
+  return pairVerdict(values, direction, least, {
     p: corrected(statistics.p),
     contrary: corrected(statistics.pContrary),
   }).status

@@ -55,7 +55,7 @@ export interface PairStatistics {
   interval: [number, number]
   /** Sample standard deviation of the differences; null for one pair. */
   sd: number | null
-  /** Standard error of the mean that comes from the starts' own figures; null where they are not compared with, or not known. */
+  /** Standard error of the mean that comes from the starts' own values; null where they are not compared with, or not known. */
   startError: number | null
   /** Sign-flip permutation test of what the claim says; exact for at most 12 pairs. */
   p: number

@@ -129,19 +129,19 @@ const measure = (registration: Registration, evidence: readonly ClaimEvidence[])
   })
 }
 
-/** The figures of a comparison that a rule decides by. */
-const decisive = (statistics: PairStatistics, { figures }: DecisionRule): Decisive => {
+/** The values of a comparison that a rule decides by. */
+const decisive = (statistics: PairStatistics, { evidence }: DecisionRule): Decisive => {
   const { n, difference, sd, margin } = statistics
-  const { interval, p, pContrary } = figures === 'pairs' ? statistics.pairsAlone : statistics
+  const { interval, p, pContrary } = evidence === 'pairs' ? statistics.pairsAlone : statistics
   // Two one-sided tests at 5% have a 90% interval; earlier rules asked for that of 95% to lie within the margin.
-  const within = figures === 'pairs' || margin === null ? interval : margin.interval
+  const within = evidence === 'pairs' || margin === null ? interval : margin.interval
   return { n, difference, sd, interval, within, p, pContrary }
 }
 
 /** p of the test that decides; 1 where there is nothing to test. */
-const deciding = ({ test }: Claim, figures: Decisive | null, { items, trend }: Measured): number => {
+const deciding = ({ test }: Claim, effect: Decisive | null, { items, trend }: Measured): number => {
   if (test === 'mcnemar') return items?.p ?? 1
-  return (test === 'trend' ? trend?.p : figures?.p) ?? 1
+  return (test === 'trend' ? trend?.p : effect?.p) ?? 1
 }
 
 /** Holm's correction of one p in a family with others. */
@@ -150,16 +150,16 @@ const correctedAmong = (p: number, others: readonly number[]): number => holm([p
 const judged = (
   { test, metric, direction, smallestEffect }: Claim,
   { statistics, items, pairs, withoutValue, planned }: Measured,
-  figures: Decisive | null,
+  effect: Decisive | null,
   corrected: CorrectedP,
   { hasUntestable }: DecisionRule,
 ): ClaimVerdict => {
-  const hasRoom = figures === null || statistics === null || !hasUntestable || figures.n < MIN_PAIRS
+  const hasRoom = effect === null || statistics === null || !hasUntestable || effect.n < MIN_PAIRS
   const bound = hasRoom ? null : untestable({ metric, direction, smallestEffect }, statistics.meanB)
   const found =
-    test === 'mcnemar' && figures !== null && items === null
+    test === 'mcnemar' && effect !== null && items === null
       ? ({ status: 'inconclusive', reason: 'no items that are right or wrong in both arms' } as const)
-      : pairVerdict(figures, direction, smallestEffect, corrected, bound)
+      : pairVerdict(effect, direction, smallestEffect, corrected, bound)
   return withCounts(found, {
     what: 'pairs',
     valued: pairs.length,
@@ -192,13 +192,13 @@ const judge = (
 ): Omit<ClaimResult, 'atRegistration'>[] => {
   const drafts = measured.map(({ claim, comparisons }) =>
     comparisons.map(each => {
-      const figures = each.statistics && decisive(each.statistics, rule)
-      return { each, figures, p: deciding(claim, figures, each) }
+      const effect = each.statistics && decisive(each.statistics, rule)
+      return { each, effect, p: deciding(claim, effect, each) }
     }),
   )
   // An order holds only if every link does, so the largest p is the claim's (intersection-union test, Berger 1982).
   const largest = drafts.map(own => Math.max(...own.map(({ p }) => p)))
-  const contrary = holm(drafts.flat().map(({ figures }) => figures?.pContrary ?? 1)).values()
+  const contrary = holm(drafts.flat().map(({ effect }) => effect?.pContrary ?? 1)).values()
   return measured.map((claimed, i) => {
     const { claim, comparisons: _all, ...common } = claimed
     const looks = rule.countsLooks ? claimLooks(registration, claim) : 1
@@ -206,14 +206,14 @@ const judge = (
     if (!isTested(claimed)) return { claim, ...common, ...shareResult(registration, claimed) }
     const others = largest.filter((_, j) => j !== i && drafts[j].length > 0)
     const adjustedP = overLooks(correctedAmong(largest[i], others))
-    const comparisons = drafts[i].map(({ each, figures, p }) => {
+    const comparisons = drafts[i].map(({ each, effect, p }) => {
       const own = overLooks(correctedAmong(p, others))
       const adjustedContraryP = overLooks(contrary.next().value!)
       const corrected = {
         p: rule.comparisonP === 'own' ? own : adjustedP,
         contrary: rule.contrary === 'corrected' ? adjustedContraryP : 0,
       }
-      const found = judged(claim, each, figures, corrected, rule)
+      const found = judged(claim, each, effect, corrected, rule)
       return { ...each, p, adjustedP: own, adjustedContraryP, ...found }
     })
     const named = comparisons.map(each => ({ ...each, name: comparisonName(each, claim.reference) }))

@@ -48,15 +48,14 @@ const evidenceOf = (runs: readonly FinishedRun[], { of, metric }: Control, arm: 
 }
 
 /**
- * Whether a run had steps and learnt nothing in any: no optimiser step gave a figure. Slim runs have the gradient's norm at a few
+ * Whether a run had steps and learnt nothing in any: no optimiser step gave a value. Slim runs have the gradient's norm at a few
  * steps, entropy at all. A policy that tells neither is told by its groups.
  */
 const madeNoUpdate = ({ metrics }: FinishedRun): boolean =>
   metrics.some(({ gradNorm }) => gradNorm === null) &&
   metrics.every(
     ({ gradNorm, loss, entropy, zeroVarianceGroups }) =>
-      [gradNorm, loss, entropy].every(figure => typeof figure !== 'number') &&
-      (zeroVarianceGroups ?? 1) === 1,
+      [gradNorm, loss, entropy].every(value => typeof value !== 'number') && (zeroVarianceGroups ?? 1) === 1,
   )
 
 /** What never learnt cannot have learnt from a wrong reward either: a control that passes so shows nothing. */

@@ -1,4 +1,4 @@
-/** @file What claims are judged by, from finished runs: figures, pairs, items. Results keep it, so that claims can be judged again. */
+/** @file What claims are judged by, from finished runs: values, pairs, items. Results keep it, so that claims can be judged again. */
 
 import {
   type FinishedRun,
@@ -24,7 +24,7 @@ import type { ItemStatistics, RunPair } from './analysis.ts'
 import { type Ladder, ladderOf, type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
 import { type StartErrors, startErrors } from './start-error.ts'
 
-/** A metric's figure of one run, and what the run took; judge calls only where it had a judge. */
+/** A metric's value of one run, and what the run took; judge calls only where it had a judge. */
 export interface RunValue extends Partial<JudgeWork> {
   arm: string
   start: string
@@ -48,7 +48,7 @@ export interface PairEvidence {
   /** How many pairs were registered. */
   planned: number
   items: ItemStatistics | null
-  /** Standard error of each cold start's figure; null where the comparison is not with the start. */
+  /** Standard error of each cold start's value; null where the comparison is not with the start. */
   startErrors: StartErrors | null
   /** Of a trend: all its arms. `a` and `b` are then the first and the last of them, and a pair the ends of a block's line. */
   ladder?: Ladder
@@ -85,7 +85,7 @@ const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options 
   )
 }
 
-/** Pairs of two arms as a metric has them, with the errors of the starts' figures where they are compared with. */
+/** Pairs of two arms as a metric has them, with the errors of the starts' values where they are compared with. */
 export const evidenceOfPairs = (
   runs: readonly FinishedRun[],
   [a, b]: readonly [string, string | null],

@@ -5,9 +5,9 @@
  * Phi(-sqrt(n / (n - 1)) t) with t of n - 1 degrees of freedom, .009 instead of .025 for ten pairs, whose plain percentile
  * interval covers nine times in ten.
  *
- * Against the start all pairs of a cold start share its one figure, and resampling pairs cannot show its error. So it is added
- * (MOVER, Zou and Donner 2008): with E the standard error of the mean difference that comes from the starts' figures, an end at
- * distance D of the mean goes to sqrt(D^2 + (z E)^2), and E^2 = sum over starts of (share of the pairs)^2 (the figure's error)^2.
+ * Against the start all pairs of a cold start share its one value, and resampling pairs cannot show its error. So it is added
+ * (MOVER, Zou and Donner 2008): with E the standard error of the mean difference that comes from the starts' values, an end at
+ * distance D of the mean goes to sqrt(D^2 + (z E)^2), and E^2 = sum over starts of (share of the pairs)^2 (the value's error)^2.
  */
 
 import { Rng } from '../../util/rng.ts'

@@ -1,6 +1,6 @@
 /**
  * @file Tests of pairs' differences: of what a claim says, of its contrary, and of a margin (two one-sided tests). Sign-flip
- * permutation tests; where all pairs of a cold start share its one figure, that figure's own error is part of them.
+ * permutation tests; where all pairs of a cold start share its one value, that value's own error is part of them.
  */
 
 import { Rng } from '../../util/rng.ts'

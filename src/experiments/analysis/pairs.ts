@@ -1,4 +1,4 @@
-/** @file Runs of two arms in pairs, and a metric's figures of both. */
+/** @file Runs of two arms in pairs, and a metric's values of both. */
 
 import {
   beforeTraining,
@@ -50,7 +50,7 @@ const atEqualCost = (
 
 export interface PairedRuns {
   pairs: RunPair[]
-  /** Pairs that are done and of which a run does not have the figure. */
+  /** Pairs that are done and of which a run does not have the value. */
   withoutValue: { start: string; seed: string }[]
   /** Null where items are neither right nor wrong, or are not those of the value: at equal tokens, or in equal time. */
   items: ItemStatistics | null
@@ -67,7 +67,7 @@ export const pairsOf = (
 ): PairedRuns => {
   const { metric, options } = reading
   const others = b === null ? null : runsOf(runs, b, a)
-  const figureOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
+  const readingOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
   const pairs: RunPair[] = []
   const withoutValue: PairedRuns['withoutValue'] = []
   const items: { a: Map<string, number>; b: Map<string, number> }[] = []
@@ -78,7 +78,7 @@ export const pairsOf = (
     const [x, y] =
       other && equal !== 'steps'
         ? atEqualCost(run, other, reading, equal)
-        : [figureOf(run), other ? figureOf(other) : reference]
+        : [readingOf(run), other ? readingOf(other) : reference]
     if (x === null || y === null) {
       withoutValue.push({ start, seed })
       continue
@@ -92,7 +92,7 @@ export const pairsOf = (
   return { pairs, withoutValue, items: compareItems(items) }
 }
 
-/** A cold start and a seed with the figures of all arms of an order. */
+/** A cold start and a seed with the values of all arms of an order. */
 interface LadderBlock {
   start: string
   seed: string

@@ -33,7 +33,7 @@ export const reachWarnings = (design: Design): string[] => {
     own.looks * own.p * (best.length - best.filter(other => other.p < own.p).length)
   const never = enough.filter(own => atLeast(own) >= LEVEL)
   const hardly = enough.filter(own => atLeast(own) < LEVEL && own.looks * own.p * best.length >= LEVEL)
-  const told = (found: readonly { claim: Claim }[], what: string) =>
+  const warning = (found: readonly { claim: Claim }[], what: string) =>
     found.length === 0
       ? []
       : [
@@ -43,7 +43,7 @@ export const reachWarnings = (design: Design): string[] => {
     ...(few.length > 0
       ? [`${idsOf(few)}: fewer than ${MIN_PAIRS} pairs, so inconclusive whatever comes out`]
       : []),
-    ...told(never, 'so few pairs that they cannot reach'),
-    ...told(hardly, 'so few pairs that only smaller p of other claims let them reach'),
+    ...warning(never, 'so few pairs that they cannot reach'),
+    ...warning(hardly, 'so few pairs that only smaller p of other claims let them reach'),
   ]
 }

@@ -13,7 +13,7 @@ export interface DecisionRule {
   /** What it decides otherwise than the one before. */
   changes: readonly string[]
   /** `pairs`: interval and tests over pairs alone; `all`: with the start's own error, expanded for few pairs. */
-  figures: 'pairs' | 'all'
+  evidence: 'pairs' | 'all'
   /** Whether "not reproduced" takes a corrected test of the contrary, or the interval alone. */
   contrary: 'unguarded' | 'corrected'
   /** Whose corrected p decides a comparison: its own, or that of its claim. */
@@ -33,7 +33,7 @@ export const DECISION_RULES: readonly DecisionRule[] = [
     changes: [
       'The first one. Detectable effects were those of a normal approximation, before any correction.',
     ],
-    figures: 'pairs',
+    evidence: 'pairs',
     contrary: 'unguarded',
     comparisonP: 'claim',
     hasUntestable: false,
@@ -48,7 +48,7 @@ export const DECISION_RULES: readonly DecisionRule[] = [
       'Each of several comparisons is judged by its own corrected p, no longer by that of the claim.',
       'Detectable effects are those of the exact test, at the level after correction.',
     ],
-    figures: 'pairs',
+    evidence: 'pairs',
     contrary: 'corrected',
     comparisonP: 'own',
     hasUntestable: false,
@@ -59,14 +59,14 @@ export const DECISION_RULES: readonly DecisionRule[] = [
     version: 3,
     since: '2026-11-22T07:00:00Z',
     changes: [
-      "Against the start, its own sampling error is part of interval and tests: all pairs of a cold start share the start's one figure.",
+      "Against the start, its own sampling error is part of interval and tests: all pairs of a cold start share the start's one value.",
       'Intervals are expanded for few pairs: over ten, a percentile interval of 95% covers 90%.',
       'Margins are decided by two one-sided tests and the 90% interval that belongs to them.',
       'A claim that cannot show, because what it is compared with is at the end of the scale, is "untestable".',
       'Several looks at an experiment that is enlarged share the level out.',
       'A negative control passes only if it shows that it does not gain; one that gains fails, whatever the other arms do.',
     ],
-    figures: 'all',
+    evidence: 'all',
     contrary: 'corrected',
     comparisonP: 'own',
     hasUntestable: true,

@@ -47,7 +47,7 @@ const byLength = (before: EvalRow, now: EvalRow): string | null =>
 
 /**
  * The first difference between evaluations of the same sets, in words; null where there is none. Exact: the same model on the same
- * problems with the same draws gives the same figures. Criteria and what else is kept follow from the same responses.
+ * problems with the same draws gives the same values. Criteria and what else is kept follow from the same responses.
  */
 export const evaluationDifference = (before: readonly EvalRow[], now: readonly EvalRow[]): string | null => {
   for (const row of now) {

@@ -49,7 +49,7 @@ describe("the start's own sampling error", () => {
     expect(sharedErrorOf(pairs, { a: 0.03, b: null })).toBeNull()
   })
 
-  it('comes from the figures of the problems, from an interval over them, or from the share', () => {
+  it('comes from the values of the problems, from an interval over them, or from the share', () => {
     const runs = fakeRuns(fakeRegistration()).filter(({ arm }) => arm === 'plain')
     const errors = (name: string, options: object, of = runs) =>
       startErrors(

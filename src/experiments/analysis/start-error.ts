@@ -1,7 +1,7 @@
 /**
- * @file How far a cold start's own figure may be off. It is measured once, on so many problems, and all pairs of the start share it.
+ * @file How far a cold start's own value may be off. It is measured once, on so many problems, and all pairs of the start share it.
  *
- * With the scores of the problems: their variance over their number; of a criterion, what its interval over problems says. Else, for a mean of figures in [0, 1], the largest variance
+ * With the scores of the problems: their variance over their number; of a criterion, what its interval over problems says. Else, for a mean of values in [0, 1], the largest variance
  * that they can have (Bhatia and Davis 2000): v (1 - v) / n, which is exact for right and wrong. v is taken as (v n + 2) / (n + 4)
  * (Agresti and Coull 1998): a start at 0 or 1 on n problems is not known without error.
  */
@@ -16,20 +16,20 @@ import type { Reading } from './pairs.ts'
 
 const Z95 = normalQuantile(0.975)
 
-/** Metrics that are means over problems of figures in [0, 1]. */
+/** Metrics that are means over problems of values in [0, 1]. */
 const OVER_PROBLEMS = ['score', 'criterion']
 
-/** Standard error of each cold start's figure, by name; null where it is not known. */
+/** Standard error of each cold start's value, by name; null where it is not known. */
 export type StartErrors = Record<string, number | null>
 
-/** Standard error of a share, or of another mean of figures in [0, 1], over so many problems. */
+/** Standard error of a share, or of another mean of values in [0, 1], over so many problems. */
 export const shareError = (value: number, problems: number): number => {
   const share = (Math.min(1, Math.max(0, value)) * problems + 2) / (problems + 4)
   return Math.sqrt((share * (1 - share)) / problems)
 }
 
 /** A registered score of each item of an evaluation; null where one of them lacks it. */
-const itemFigures = (row: EvalRow, score: string): number[] | null => {
+const itemValues = (row: EvalRow, score: string): number[] | null => {
   const { items = [] } = row
   const name = scoreNameIn(row, score)
   const found = items.flatMap(({ scores }) => scores[name] ?? [])
@@ -44,12 +44,12 @@ const errorOf = (run: FinishedRun, choice: MetricChoice, { metric, options }: Re
   if (value === null || row === undefined || !OVER_PROBLEMS.includes(choice.name)) return null
   const interval = row.criteriaIntervals?.[String(choice.options.id)]
   if (interval) return (interval[1] - interval[0]) / (2 * Z95) || shareError(value, row.n)
-  const figures = choice.name === 'score' ? itemFigures(row, score) : null
-  const isShare = figures === null || figures.every(each => each === 0 || each === 1)
-  return isShare ? shareError(value, row.n) : Math.sqrt(variance(figures, 1) / figures.length)
+  const values = choice.name === 'score' ? itemValues(row, score) : null
+  const isShare = values === null || values.every(each => each === 0 || each === 1)
+  return isShare ? shareError(value, row.n) : Math.sqrt(variance(values, 1) / values.length)
 }
 
-/** Errors of the figures that runs of an arm began with; null where the comparison is not with the start. */
+/** Errors of the values that runs of an arm began with; null where the comparison is not with the start. */
 export const startErrors = (
   runs: readonly FinishedRun[],
   b: string | null,
@@ -63,7 +63,7 @@ export const startErrors = (
 }
 
 /**
- * Standard error of the mean difference that comes from the starts' figures: sqrt(sum of (share of the pairs)^2 (error)^2).
+ * Standard error of the mean difference that comes from the starts' values: sqrt(sum of (share of the pairs)^2 (error)^2).
  * Null where the comparison is not with the start, or an error is not known.
  */
 export const sharedErrorOf = (

@@ -49,7 +49,7 @@ export interface CorrectedP {
   contrary: number
 }
 
-/** The figures of a comparison that decide. */
+/** The values of a comparison that decide. */
 export interface Decisive
   extends Pick<PairStatistics, 'n' | 'difference' | 'interval' | 'sd' | 'p' | 'pContrary'> {
   /** The interval that has to lie within a margin. */
@@ -58,18 +58,18 @@ export interface Decisive
 
 /** @param bound why the claim cannot show; null where it can */
 export const pairVerdict = (
-  figures: Decisive | null,
+  effect: Decisive | null,
   direction: Direction,
   smallestEffect: number,
   corrected: CorrectedP,
   bound: Untestable | null = null,
 ): ClaimVerdict => {
-  if (figures === null) return verdict('inconclusive', 'no pair of finished runs')
-  const few = tooFew(figures.n)
+  if (effect === null) return verdict('inconclusive', 'no pair of finished runs')
+  const few = tooFew(effect.n)
   if (few) return few
   const found = isMargin(direction)
-    ? marginVerdict(figures, direction, smallestEffect, corrected)
-    : differenceVerdict(figures, direction, smallestEffect, corrected)
+    ? marginVerdict(effect, direction, smallestEffect, corrected)
+    : differenceVerdict(effect, direction, smallestEffect, corrected)
   // What is shown to be the other way round has shown.
   return bound === null || found.reason === OTHER_WAY ? found : verdict('untestable', bound.reason)
 }
@@ -133,10 +133,10 @@ export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number
   if (statistics === null) return verdict('inconclusive', 'no finished run')
   const few = tooFew(statistics.n)
   if (few) return few
-  const told = `${statistics.hits} of ${statistics.n} runs`
-  if (statistics.share >= atLeast) return verdict('reproduced', told)
-  if (statistics.interval[1] < atLeast) return verdict('not reproduced', told)
-  return verdict('inconclusive', `${told}; the interval reaches what was registered`)
+  const counts = `${statistics.hits} of ${statistics.n} runs`
+  if (statistics.share >= atLeast) return verdict('reproduced', counts)
+  if (statistics.interval[1] < atLeast) return verdict('not reproduced', counts)
+  return verdict('inconclusive', `${counts}; the interval reaches what was registered`)
 }
 
 /** All have to hold; one that does not is enough. The reason names those that decide. */

@@ -30,7 +30,7 @@ it('a margin cannot be left where the scale ends before it', () => {
   expect([at(0.999, 'equal'), at(0.001, 'equal')]).toEqual([null, null])
 })
 
-it('is not said of figures without a known end: scores with penalties below 0, lengths', () => {
+it('is not said of values without a known end: scores with penalties below 0, lengths', () => {
   expect([at(0.001, 'less', 'score'), at(0.999, 'greater', 'score')]).toEqual([null, 'ceiling'])
   expect(at(0, 'less', 'response-tokens')).toBeNull()
 })

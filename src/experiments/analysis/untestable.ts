@@ -37,7 +37,7 @@ export interface Untestable {
 /**
  * Whether there is room for a claim's effect beyond what the arm is compared with. `greater` and `not-above` need it above (the
  * first could not be shown, the second not fail), `less` and `not-below` below; `equal` on one side at least.
- * @param compared mean figure of what the arm is compared with: its start, or the other arm
+ * @param compared mean value of what the arm is compared with: its start, or the other arm
  */
 export const untestable = (
   { metric, direction, smallestEffect }: Pick<Claim, 'metric' | 'direction' | 'smallestEffect'>,

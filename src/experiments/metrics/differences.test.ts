@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { missingFigures } from '../analysis/missing-figures.ts'
+import { missingMetrics } from '../analysis/missing-metrics.ts'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
 import { type FinishedRun, metricNamed } from './index.ts'
 import type { Peers } from './metric.ts'
@@ -52,12 +52,12 @@ describe('a score under the name that the recipe gave it', () => {
     const claims = [
       { ...first, arms: { a: 'better', b: 'plain' }, metric: { name: 'score', score: 'pass@9' } },
     ]
-    const [told] = missingFigures(fakeRegistration({ claims, charts: [] }), { ...of, arm: 'better' })
-    expect(told).toBe(
+    const [found] = missingMetrics(fakeRegistration({ claims, charts: [] }), { ...of, arm: 'better' })
+    expect(found).toBe(
       'claims[0].metric: no score (score pass@9) in a finished run of better; did you mean pass@8?',
     )
     const far = [{ ...first, arms: { a: 'better', b: 'plain' }, metric: { name: 'score', score: 'zzzzz' } }]
-    const [other] = missingFigures(fakeRegistration({ claims: far, charts: [] }), { ...of, arm: 'better' })
+    const [other] = missingMetrics(fakeRegistration({ claims: far, charts: [] }), { ...of, arm: 'better' })
     expect(other).toContain('its scores are accuracy, pass@8, avg@8')
   })
 })
@@ -143,21 +143,21 @@ describe('all-of', () => {
     ],
   }
 
-  it('is 1 where every figure of the run is where it has to be', () => {
+  it('is 1 where every value of the run is where it has to be', () => {
     expect(read('all-of', options, curve(0.3, -0.1))).toBe(1)
     expect(read('all-of', options, curve(0.3, 0.1))).toBe(0)
     expect(read('all-of', options, curve(-0.3, -0.1))).toBe(0)
     expect(read('all-of', options, run())).toBeNull()
   })
 
-  it('tells the figures, and wants bounds', () => {
+  it('tells the values, and wants bounds', () => {
     const { metric, options: checked } = metricNamed({ name: 'all-of', options }, 'test')
-    const told = metric.details!(curve(0.3, -0.1), checked)!
-    expect(told['figure 1']).toBeCloseTo(0.3, 12)
-    expect(told['figure 2']).toBeCloseTo(-0.1, 12)
+    const found = metric.details!(curve(0.3, -0.1), checked)!
+    expect(found['figure 1']).toBeCloseTo(0.3, 12)
+    expect(found['figure 2']).toBeCloseTo(-0.1, 12)
     const loose = { of: [options.of[0], { metric: { name: 'tokens' } }] }
     expect(() => read('all-of', loose, run())).toThrow(
-      'expected above or below, got an object; say what the figure has to be',
+      'expected above or below, got an object; say what the value has to be',
     )
   })
 })

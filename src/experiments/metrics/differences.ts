@@ -1,4 +1,4 @@
-/** @file Metrics of one run that set two of its figures against each other: test sets, scores, judges, several conditions at once. */
+/** @file Metrics of one run that set two of its values against each other: test sets, scores, judges, several conditions at once. */
 
 import { z } from 'zod'
 import { judgeGap } from '../../eval/index.ts'
@@ -126,15 +126,15 @@ const conditionSchema = z
   })
   .refine(
     ({ above, below }) => above !== undefined || below !== undefined,
-    'above or below; say what the figure has to be',
+    'above or below; say what the value has to be',
   )
 
 const isMet = (value: number, { above, below }: Condition): boolean =>
   (above === undefined || value > above) && (below === undefined || value < below)
 
-/** Several figures of one run at once: a reward that rises while another falls. Needs to know all the others. */
+/** Several values of one run at once: a reward that rises while another falls. Needs to know all the others. */
 export const allOf = (lookup: Lookup): Metric<{ of: Condition[] }> => ({
-  summary: '1 where each of several figures of a run is above or below its bound, else 0',
+  summary: '1 where each of several values of a run is above or below its bound, else 0',
   options: z.strictObject({
     of: z
       .array(conditionSchema)

@@ -1,4 +1,4 @@
-/** @file What a metric is: a figure read from a finished run, by a pure function. */
+/** @file What a metric is: a value read from a finished run, by a pure function. */
 
 import type { z } from 'zod'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
@@ -28,7 +28,7 @@ export const peersOf =
   arm =>
     runs.find(run => run.arm === arm && run.start === start && run.seed === seed)
 
-/** How a figure is written: shares in percent and points. */
+/** How a value is written: shares in percent and points. */
 export type MetricUnit = 'share' | 'number'
 
 export interface Metric<Options = unknown> {
@@ -37,18 +37,18 @@ export interface Metric<Options = unknown> {
   unit: MetricUnit
   /** Always 0 or 1: may be tested by `share`. */
   binary?: boolean
-  /** The figure of a run; null where the run does not have it. */
+  /** The value of a run; null where the run does not have it. */
   value(run: FinishedRun, options: Options, peers?: Peers): number | null
-  /** Other arms whose runs the figure reads beside the run's own. */
+  /** Other arms whose runs the value reads beside the run's own. */
   among?(options: Options): readonly string[]
   /**
-   * What has to be known to read the figure, by name: `known`, the share of steps that have a value, with `lastStep`; `rise` and
+   * What has to be known to read the value, by name: `known`, the share of steps that have a value, with `lastStep`; `rise` and
    * `peak` of a curve. Null where there is nothing to say.
    */
   details?(run: FinishedRun, options: Options, peers?: Peers): Record<string, number> | null
-  /** The figure along the run, by step: what a comparison at equal tokens reads. */
+  /** The value along the run, by step: what a comparison at equal tokens reads. */
   over?(run: FinishedRun, options: Options): { step: number; value: number }[]
-  /** Whether runs keep the figure item by item, as far as options tell. */
+  /** Whether runs keep the value item by item, as far as options tell. */
   itemwise?(options: Options): boolean
   /** Right (1) or wrong (0) by item of the test set; null where items are neither. */
   items?(run: FinishedRun, options: Options): Map<string, number> | null
@@ -85,15 +85,15 @@ export interface JudgeWork {
 
 /** What the judge of a run was asked in its steps; null for a run without a judge, or whose calls were not counted. */
 export const judgeWorkOf = ({ metrics }: Pick<FinishedRun, 'metrics'>): JudgeWork | null => {
-  const figures = (key: string) =>
+  const values = (key: string) =>
     metrics.flatMap(row => {
       const value = row.time?.[key]
       return typeof value === 'number' ? [value] : []
     })
-  const calls = figures('judgeCallCount')
+  const calls = values('judgeCallCount')
   if (calls.length === 0) return null
   return {
     judgeCalls: calls.reduce((sum, each) => sum + each, 0),
-    judgeCachedShare: meanKnown(figures('judgeCachedShare')),
+    judgeCachedShare: meanKnown(values('judgeCachedShare')),
   }
 }

@@ -264,7 +264,7 @@ describe('metrics of curves', () => {
   })
 
   it('tell a spread in proportion, whatever scales the values', () => {
-    // Mean 1.4, variance 1.3; ten times the values have the same figure, the same values one higher another one.
+    // Mean 1.4, variance 1.3; ten times the values have the same value, the same values one higher another one.
     const of = (factor: number, shift = 0) =>
       value(
         'curve',

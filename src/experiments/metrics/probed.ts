@@ -51,7 +51,7 @@ interface NoveltyOptions {
   prompt: 'plain' | 'shown'
 }
 
-const noveltyFigure = (found: NoveltySummary, of: NoveltyOptions['of']): number =>
+const noveltyValue = (found: NoveltySummary, of: NoveltyOptions['of']): number =>
   of === 'median' || of === 'logMean' ? found[of] : found.above[Number(of.slice(5)) as 2 | 10 | 100]
 
 /** Of responses that were shown a share of the rubric; without one of those to the plain prompt that the probe begins with. */
@@ -60,9 +60,9 @@ const noveltyAt = (
   share: number | undefined,
   { of, prompt }: NoveltyOptions,
 ): number | null => {
-  if (share === undefined) return noveltyFigure(found, of)
+  if (share === undefined) return noveltyValue(found, of)
   const own = found.shares?.find(each => Math.abs(each.share - share) < 1e-9)
-  return own ? noveltyFigure(own[prompt], of) : null
+  return own ? noveltyValue(own[prompt], of) : null
 }
 
 const novelty: Metric<NoveltyOptions> = {
@@ -78,7 +78,7 @@ const novelty: Metric<NoveltyOptions> = {
     })
     .refine(
       ({ share, lessShare }) => lessShare === undefined || (share !== undefined && share !== lessShare),
-      'share beside lessShare, and another one; say of which share the figure is',
+      'share beside lessShare, and another one; say of which share the value is',
     )
     .refine(
       ({ share, prompt }) => share !== undefined || prompt === 'plain',

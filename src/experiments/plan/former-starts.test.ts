@@ -31,3 +31,10 @@ it('settings that lay beside the task are in it, those of others stay', () => {
   })
   expect(settingsOfToday('rlcer', { world: 7 })).toEqual({ world: 7 })
 })
+
+it('keyframes that were registered as knots have their name of today', () => {
+  const demonstrations = { curriculum: { kind: 'custom', knots: [{ at: 0, weights: [1] }] } }
+  expect(settingsOfToday('rubric-as-reward', { demonstrations })).toEqual({
+    demonstrations: { curriculum: { kind: 'custom', keyframes: [{ at: 0, weights: [1] }] } },
+  })
+})

@@ -1,8 +1,10 @@
 /**
  * @file Settings as they were registered before they lay in `task`: those of cold starts, which are presets of sft today, and of
- * packing in ruscarl. What was trained by such starts is known by the hash of settings as they were. Frozen: what is registered
+ * packing in ruscarl; and keyframes of a curriculum under the name that they had. What was trained by such starts is known by the hash of settings as they were. Frozen: what is registered
  * later says it as it is.
  */
+
+import { isRecord } from '../../util/own-value.ts'
 
 type Tree = Record<string, unknown>
 
@@ -21,9 +23,18 @@ const FORMER: Readonly<Record<string, { kind?: string; keys: readonly string[] }
   },
 }
 
-/** Settings with those in `task` that were keys of their own. */
-export const settingsOfToday = (recipe: string, settings: Tree): Tree => {
+const keyframesOfToday = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(keyframesOfToday)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key === 'knots' ? 'keyframes' : key, keyframesOfToday(part)]),
+  )
+}
+
+/** Settings by their names of today, with those in `task` that were keys of their own. */
+export const settingsOfToday = (recipe: string, registered: Tree): Tree => {
   const { keys = [] } = FORMER[recipe] ?? {}
+  const settings = keyframesOfToday(registered) as Tree
   const entries = Object.entries(settings)
   const own = entries.filter(([key]) => keys.includes(key))
   if (own.length === 0) return settings

@@ -128,7 +128,7 @@ const claimProblems = (content: RegistrationContent, claim: Claim, place: string
   return [...unknown, ...amongProblems(content, claim, place), ...testProblems(content, claim, place)]
 }
 
-/** A figure that reads several arms' runs has to know all that it is compared for. */
+/** A value that reads several arms' runs has to know all that it is compared for. */
 const amongProblems = (content: RegistrationContent, claim: Claim, place: string): string[] => {
   const { metric, options } = metricNamed(claim.metric, `${place}.metric`)
   const among = metric.among?.(options) ?? []

@@ -24,12 +24,12 @@ describe('a registration', () => {
     const why = 'whatever is trained, it would have come out so'
     const apart = [{ claims: [id], is: 'by construction', why }]
     const armDefaults = { better: { noise: { rate: 2 } } }
-    const told = fakeRegistration({ afterwards: { apart, defaults: { noise: { rate: 1 } }, armDefaults } })
-    expect(told.hash).toBe(registration.hash)
-    expect(apartOf(told, id)).toEqual({ is: 'by construction', why })
+    const found = fakeRegistration({ afterwards: { apart, defaults: { noise: { rate: 1 } }, armDefaults } })
+    expect(found.hash).toBe(registration.hash)
+    expect(apartOf(found, id)).toEqual({ is: 'by construction', why })
     expect(apartOf(registration, id)).toBe(null)
     // Defaults stand below all that was registered.
-    expect(armTraining(told, 'better', 1).settings.slice(0, 3)).toEqual([
+    expect(armTraining(found, 'better', 1).settings.slice(0, 3)).toEqual([
       { policy: { threads: 1 } },
       { noise: { rate: 1 } },
       armDefaults.better,

@@ -144,7 +144,7 @@ const chartSchema = z.strictObject({
   probe: z.literal('best-of-n').optional(),
   /** How often each criterion is met on a set, by arm. */
   criteria: z.boolean().default(false),
-  /** Dotted name of a figure in metrics.jsonl, or a test set's score over the steps. */
+  /** Dotted name of a value in metrics.jsonl, or a test set's score over the steps. */
   curve: z.string().optional(),
   set: z.string().optional(),
   score: z.string().default('accuracy'),

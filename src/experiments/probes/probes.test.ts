@@ -65,9 +65,9 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
     const { n, samples, trained, initial } = of('diversity')
     expect([n, samples]).toEqual([4, 4])
     expect(trained).toEqual(initial)
-    for (const figure of Object.values(trained)) {
-      expect(figure).toBeGreaterThan(0)
-      expect(figure).toBeLessThanOrEqual(1)
+    for (const value of Object.values(trained)) {
+      expect(value).toBeGreaterThan(0)
+      expect(value).toBeLessThanOrEqual(1)
     }
   })
 

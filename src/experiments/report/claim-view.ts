@@ -65,7 +65,7 @@ const differenceMarks = (
   return measureMarks({ ...own, zone: [low, direction === 'not-below' ? reach : smallestEffect] })
 }
 
-/** What is told of a comparison beside its figures, in full. */
+/** What is said of a comparison beside its values, in full. */
 const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
   const { metric } = claim.claim
   const { statistics, items, a, b, p, adjustedP, status, reason } = comparison
@@ -103,10 +103,10 @@ const comparisonOf = (claim: ClaimResult, comparison: ArmComparison): ShownCompa
   const { statistics, p } = comparison
   const { metric, reference } = claim.claim
   const difference = (value: number) => differenceText(metric, value)
-  const figure = statistics ? difference(statistics.difference) : NONE
+  const value = statistics ? difference(statistics.difference) : NONE
   const notes = statistics?.interval ? [statistics.interval.map(difference).join(' to ')] : []
   return {
-    ...{ name: comparisonName(comparison, reference), figure, notes },
+    ...{ name: comparisonName(comparison, reference), value, notes },
     marks: differenceMarks(claim.claim, comparison),
     means: statistics
       ? `${valueText(metric, statistics.meanA)} / ${valueText(metric, statistics.meanB)}`
@@ -114,22 +114,22 @@ const comparisonOf = (claim: ClaimResult, comparison: ArmComparison): ShownCompa
     note: startsNote(metric, comparison),
     below: detailsOf(claim, comparison),
     cells: [
-      { text: figure, notes },
+      { text: value, notes },
       ...[statistics ? pText(p) : NONE, detectableText(claim, comparison), String(statistics?.n ?? 0)],
     ],
   }
 }
 
 const shareOf = ({ share, claim: { atLeast }, status }: ClaimResult): ShownComparison => {
-  const figure = share ? `${share.hits} of ${share.n}` : NONE
+  const value = share ? `${share.hits} of ${share.n}` : NONE
   const notes = share ? [share.interval.map(end => percent(end)).join(' to ')] : []
   const marks =
     share === null
       ? []
       : measureMarks({ ends: [0, 1], value: share.share, interval: share.interval, status, least: atLeast! })
   return {
-    ...{ name: `share of runs, at least ${percent(atLeast)}`, figure, notes, marks, means: '', note: null },
-    cells: [{ text: figure, notes }, ...[NONE, NONE, String(share?.n ?? 0)]],
+    ...{ name: `share of runs, at least ${percent(atLeast)}`, value, notes, marks, means: '', note: null },
+    cells: [{ text: value, notes }, ...[NONE, NONE, String(share?.n ?? 0)]],
   }
 }
 

@@ -55,7 +55,7 @@ const profileLine = (id: string, arms: readonly { mean: number; color: string }[
   const marks = arms.map(arm => ({
     ...{ class: 'mean', at: (arm.mean - low) / width, color: arm.color, title: percent(arm.mean) },
   }))
-  return { name: id, marks, figure: `${percent(least)} to ${percent(most)}` }
+  return { name: id, marks, value: `${percent(least)} to ${percent(most)}` }
 }
 
 const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]): Block => {

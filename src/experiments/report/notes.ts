@@ -1,4 +1,4 @@
-/** @file What has to be said beside a claim's figures: effects that differ between cold starts, curves with gaps, heights of peaks. */
+/** @file What has to be said beside a claim's values: effects that differ between cold starts, curves with gaps, heights of peaks. */
 
 import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
@@ -71,7 +71,7 @@ export const testNotes = (metric: MetricChoice, { statistics }: ArmComparison): 
         ]),
     ...(startError === null
       ? []
-      : [`standard error of the starts’ own figures ${sizeText(metric, startError)}`]),
+      : [`standard error of the starts’ own values ${sizeText(metric, startError)}`]),
   ]
 }
 
@@ -103,7 +103,7 @@ const armDetails = (runs: readonly RunValue[]): string => {
     .join('; ')
 }
 
-/** What the runs of each arm tell of their figures, least to most; a line an arm that has something to tell. */
+/** What the runs of each arm tell of their values, least to most; a line an arm that has something to tell. */
 export const detailNotes = ({ runs }: ClaimResult): string[] =>
   [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
     const text = armDetails(runs.filter(run => run.arm === arm))

@@ -85,7 +85,7 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
 const controlTable = ({ registration, controls, absentControls }: ShownResults): PageSection | null => {
   if (controls.length + absentControls.length === 0) return null
   const { of, metric } = registration.controls
-  const figure = (statistics: ControlResult['above']): TableCell =>
+  const value = (statistics: ControlResult['above']): TableCell =>
     statistics === null
       ? '–'
       : {
@@ -105,7 +105,7 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
         ...controls.map(own => ({
           cells: [
             { text: own.kind, notes: [own.arm] },
-            ...[outcome(own), figure(own.above), figure(own.gain), String(own.above?.n ?? 0)],
+            ...[outcome(own), value(own.above), value(own.gain), String(own.above?.n ?? 0)],
           ],
         })),
         ...absentControls.map(({ kind, reason }) => ({
@@ -209,7 +209,7 @@ const factsOf = ({ registration, runs, registered, rule }: ShownResults): PageVi
   ]
 }
 
-/** The page of an experiment. @param curves of the arms, and other figures, or where they come from */
+/** The page of an experiment. @param curves of the arms, and other values, or where they come from */
 export const paperView = (result: ShownResults, curves: PageView['sections'] = []): PageView => {
   const { registration, runs, failed, claims } = result
   const { title, summary, test, afterwards, cut } = registration

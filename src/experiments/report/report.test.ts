@@ -28,7 +28,7 @@ describe('the report', () => {
     expect(page).toContain('expected in at least 80.0% of the runs.')
   })
 
-  it('says where effects differ between cold starts, and what lies behind figures', () => {
+  it('says where effects differ between cold starts, and what lies behind values', () => {
     const shifted = runs.map(run => ({
       ...run,
       metrics: run.metrics.filter(({ step }) => step !== 7),

@@ -138,7 +138,7 @@ describe('summary of a paper', () => {
     expect(text).toContain('share of runs, at least 80.0% | 7 of 8; 52.0% to 98.0% |')
   })
 
-  it('says why a claim was not reproduced, and what has to be known beside the figures', () => {
+  it('says why a claim was not reproduced, and what has to be known beside the values', () => {
     expect(text).toContain('### P-1: inconclusive: new − third: the interval includes 0')
     expect(text).toContain(
       '- new − third: +0.1, −0.9 to +2.1. Trimmed mean +0.1 [+0.2, +1.1], which says otherwise than the mean: a few runs make it.',

@@ -1,4 +1,4 @@
-/** @file A metric's figures for people: shares in percent and points, others as numbers. */
+/** @file A metric's values for people: shares in percent and points, others as numbers. */
 
 import { number, percent, points } from '../../util/format.ts'
 import { METRICS } from '../metrics/index.ts'
@@ -6,11 +6,11 @@ import type { MetricChoice } from '../plan/registration.ts'
 
 export const isShare = ({ name }: MetricChoice): boolean => METRICS[name].unit === 'share'
 
-/** A figure in the metric's unit. */
+/** A value in the metric's unit. */
 export const valueText = (metric: MetricChoice, value: number | null): string =>
   isShare(metric) ? percent(value) : number(value)
 
-/** A difference of two figures, with its sign. */
+/** A difference of two values, with its sign. */
 export const differenceText = (metric: MetricChoice, difference: number): string => {
   if (isShare(metric)) return points(difference)
   return difference > 0 ? `+${number(difference)}` : number(difference)

@@ -63,7 +63,7 @@ describe('earlier looks at a claim', () => {
     expect(missing).toEqual({ results: 'before', claim: 'OLD-2', status: null, comparisons: [] })
   })
 
-  it('of another figure are not put together with it', () => {
+  it('of another value are not put together with it', () => {
     const other = {
       status: 'inconclusive',
       claim: { metric: { name: 'score', options: {} } },

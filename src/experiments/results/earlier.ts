@@ -42,7 +42,7 @@ const settledName = (arms: Arms, name: string | null): string | null => {
   return same?.[0] ?? name
 }
 
-/** The effects of a claim's comparisons, then and together with now; nothing where another figure was compared. */
+/** The effects of a claim's comparisons, then and together with now; nothing where another value was compared. */
 const effectsOf = (
   { claim, comparisons }: Pick<ClaimResult, 'claim' | 'comparisons'>,
   before: Before,

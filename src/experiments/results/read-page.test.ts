@@ -30,7 +30,7 @@ it.each(folders)('the files of results/%s make the page that their report has', 
     // Effects are the same in either form.
     for (const block of blocks)
       if (block && block.kind === 'lines' && block.ends === undefined)
-        for (const { figure } of block.lines) expect(summary).toContain(figure)
+        for (const { value } of block.lines) expect(summary).toContain(value)
   }
   expect([...titled.keys()]).toEqual(expect.arrayContaining(['Negative controls', 'Arms']))
 })

@@ -1,8 +1,8 @@
 /**
- * @file All runs of a paper in one compressed file beside its results: what every figure can be worked out from again, without
+ * @file All runs of a paper in one compressed file beside its results: what every value can be worked out from again, without
  * texts and weights.
  *
- * `runs.jsonl.br`: a line with the registration and what is common to the runs, then a line a run. Of its metrics, figures that
+ * `runs.jsonl.br`: a line with the registration and what is common to the runs, then a line a run. Of its metrics, values that
  * claims and charts name, times, tokens and judge calls are kept at every step, all other numbers at about 24 steps with six
  * digits. Of its evaluations everything but texts, items in columns: a string of 0 and 1 where they are that. What it was made with,
  * and the hash of its settings, are kept as they are.
@@ -28,7 +28,7 @@ const FILE = 'runs.jsonl.br'
 /** Path of the file in a folder of results. */
 export const slimRunsPath = (folder: string): string => join(folder, FILE)
 
-/** Steps that are kept of figures that nothing asks for. */
+/** Steps that are kept of values that nothing asks for. */
 const KEPT_STEPS = 24
 const DIGITS = 6
 
@@ -204,7 +204,7 @@ export type StreamedRun = Omit<TrainedRun, 'evals'> & { evals: EvalRow[] }
 
 /**
  * The file read line by line, for who needs little of each run: never more than one of them is in memory.
- * @param onRun told of each run in the file's order, after its registration
+ * @param onRun called with of each run in the file's order, after its registration
  * @returns whether there is such a file
  * @throws DataError for a damaged file, or one of another format
  */

@@ -99,8 +99,8 @@ export const earlierFailures = (
   now: readonly Failure[],
   elsewhere: readonly Failure[] = [],
 ): Failure[] => {
-  const told = new Set(now.map(({ id }) => id))
-  const left = open.filter(({ id }) => !told.has(id)).map(job => ({ job, record: readRecord(job) }))
+  const reported = new Set(now.map(({ id }) => id))
+  const left = open.filter(({ id }) => !reported.has(id)).map(job => ({ job, record: readRecord(job) }))
   const untried = new Set(left.flatMap(({ job, record }) => (record.attempts > 0 ? [] : [job.id])))
   return [
     ...left.flatMap(({ job, record: { error } }) => (error === null ? [] : [{ id: job.id, message: error }])),

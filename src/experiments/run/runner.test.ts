@@ -92,10 +92,10 @@ describe('the runner', () => {
   it('notes down what had ended by itself, and does not tell of it as done now', async () => {
     const { execute, launches } = record(() => true)
     checkpoint(join(jobs[0].dir, 'run'), true)
-    const told: string[] = []
-    await run(execute, undefined, { onDone: ({ id }) => told.push(id) })
-    expect(told).toEqual(launches.map(({ id }) => id))
-    expect(told).toEqual(jobs.slice(1).map(({ id }) => id))
+    const logged: string[] = []
+    await run(execute, undefined, { onDone: ({ id }) => logged.push(id) })
+    expect(logged).toEqual(launches.map(({ id }) => id))
+    expect(logged).toEqual(jobs.slice(1).map(({ id }) => id))
     expect(readRecord(jobs[0]).finished).toBe(true)
   })
 
@@ -151,15 +151,15 @@ describe('the runner', () => {
     mkdirSync(dir, { recursive: true })
     const owner = { pid: 1, host: 'replaced', born: null, since: '2026-01-01T00:00:00Z' }
     writeFileSync(lock, JSON.stringify(owner))
-    const told: string[] = []
+    const logged: string[] = []
     const { execute, launches } = record(() => true)
     await run(execute, undefined, {
       onWait: (job, { who, advice }) => {
-        told.push(`${job.id}: ${who}; ${advice}`)
+        logged.push(`${job.id}: ${who}; ${advice}`)
         rmSync(lock)
       },
     })
-    expect(told).toEqual([
+    expect(logged).toEqual([
       `better/a/1: process 1 on replaced since 2026-01-01T00:00:00Z; if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for 5 minutes, or delete ${lock}`,
     ])
     expect(launches).toHaveLength(5)
@@ -204,16 +204,16 @@ describe('the runner', () => {
   })
 
   it('tries a failed run once more, then reports it while the others go on', async () => {
-    const told: string[] = []
+    const logged: string[] = []
     const { execute, launches } = record(launch => {
       if (armOf(launch) === 'better/a/1') throw new Error('out of memory')
       return true
     })
     const { failed } = await run(execute, undefined, {
-      onFailure: (job, message, again) => told.push(`${job.id} ${message} ${again}`),
+      onFailure: (job, message, again) => logged.push(`${job.id} ${message} ${again}`),
     })
     expect(failed.map(({ job, message }) => `${job.id}: ${message}`)).toEqual(['better/a/1: out of memory'])
-    expect(told).toEqual(['better/a/1 out of memory true', 'better/a/1 out of memory false'])
+    expect(logged).toEqual(['better/a/1 out of memory true', 'better/a/1 out of memory false'])
     expect(launches.filter(({ id }) => id === 'better/a/1')).toHaveLength(2)
     expect(launches.map(({ id }) => id)).toContain('random/a/1')
   })

@@ -110,7 +110,7 @@ export interface Accepted {
 const LONGEST_TITLE = 200
 const LONGEST_DESCRIPTION = 1000
 
-/** Refusals of one call that are told; more say nothing new. */
+/** Refusals of one call that are reported; more say nothing new. */
 const MOST_REFUSALS = 60
 
 interface Context {

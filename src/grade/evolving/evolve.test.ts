@@ -302,7 +302,7 @@ describe('what is told of a judgement', () => {
     expect(rubricRow(again).rubrics).toHaveLength(1)
   })
 
-  it('is figures of a step', async () => {
+  it('is values of a step', async () => {
     expect(evolvingMetrics([await judgement()])).toEqual({
       stageScores: { plan: 0.5, research: 0.5, review: 0.5, answer: 0 },
       skippedStages: { plan: 0, research: 0, review: 0, answer: 0 },

@@ -279,14 +279,14 @@ export const rubricRow = (
       variance: rounded(statistics[i].variance),
     }
   })
-  const told = journal === 'all' ? scored : scored.filter(({ born, fate }) => born || fate !== 'kept')
+  const logged = journal === 'all' ? scored : scored.filter(({ born, fate }) => born || fate !== 'kept')
   return {
     step,
     question: key,
     rollouts: rollouts.length,
     failedScorings: rollouts.filter(({ failure }) => failure !== null).length,
     ...(generationFailure !== null && { generationFailure }),
-    rubrics: told,
+    rubrics: logged,
     refused: refused.map(draft => ({ ...draft })),
   }
 }

@@ -11,8 +11,8 @@ const share = (part: number, whole: number): number | null => (whole > 0 ? part 
 const sumOf = (groups: readonly JudgedGroup[], count: (group: JudgedGroup) => number): number =>
   groups.reduce((sum, group) => sum + count(group), 0)
 
-const byStage = (figure: (stage: Stage) => number | null): MetricGroup =>
-  Object.fromEntries(STAGES.map(stage => [STAGE_NAMES[stage - 1], figure(stage)]))
+const byStage = (value: (stage: Stage) => number | null): MetricGroup =>
+  Object.fromEntries(STAGES.map(stage => [STAGE_NAMES[stage - 1], value(stage)]))
 
 /** Mean reward of each stage over the rollouts where it is known, by the stage's name. */
 export const stageScoreMetrics = (groups: readonly JudgedGroup[]): MetricGroup =>
@@ -35,7 +35,7 @@ const nearlyAlwaysMet = ({ rubrics, statistics, fates }: JudgedGroup): number[] 
     score === null || isPersistent(rubrics[i]) || fates[i] !== 'kept' ? [] : Number(score >= NEARLY_ALL),
   )
 
-/** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
+/** Values of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
 export const evolvingMetrics = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
   const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
   const rollouts = groups.flatMap(own => own.rollouts)

@@ -125,7 +125,7 @@ export const countInstructions = [
 
   /**
    * `count:conjunctions` {small_n}: at least so many different coordinating conjunctions. The public code takes `And`,
-   * `and` and `and,` for different ones; so do we, for figures that compare.
+   * `and` and `and,` for different ones; so do we, for values that compare.
    */
   instruction('count:conjunctions', { small_n: countSchema }, (response, { small_n }) => {
     const found = splitBlanks(response).filter(word => CONJUNCTIONS.has(trimMarks(word).toLowerCase()))

@@ -60,8 +60,8 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
       )
       attempts += attemptsOf(response)
       if (response instanceof Error) {
-        const told = { attempts, call: account.call(attempts) }
-        return { ...told, judgements: null, problem: failureText(response), raw: last.raw, failed: true }
+        const called = { attempts, call: account.call(attempts) }
+        return { ...called, judgements: null, problem: failureText(response), raw: last.raw, failed: true }
       }
       account.add(response)
       const reading = readResponse(response, call)

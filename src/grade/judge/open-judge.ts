@@ -1,4 +1,4 @@
-/** @file Opens a judge of a configuration: its endpoints, its cache, and figures of what it did. */
+/** @file Opens a judge of a configuration: its endpoints, its cache, and values of what it did. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -29,9 +29,9 @@ export interface JudgeSurroundings {
   readOnly?: boolean
   /** Each verdict says which call it came from (`Verdict.call`). */
   tellsCalls?: boolean
-  /** Told of every call of the model. */
+  /** Called with every call of the model. */
   onCall?: CallListener
-  /** Told what a person should know of the endpoints. Default: a process warning. */
+  /** Called with what a person should know of the endpoints. Default: a process warning. */
   onWarning?: (message: string) => void
 }
 

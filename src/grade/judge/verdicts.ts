@@ -28,14 +28,14 @@ export const verdictsOf = (
   }: { nullsKeepRaw: boolean; tellsCalls: boolean; calibration?: Calibration | null },
 ): JudgedVerdict[] => {
   const { judgements, attempts, call } = outcome
-  const told = tellsCalls ? { call } : {}
+  const called = tellsCalls ? { call } : {}
   if (judgements !== null)
     return criteria.map(({ id }, index) => ({
       criterionId: id,
       ...asCalibrated(judgements[index], calibration ?? null),
       source: 'llm',
       attempts,
-      ...told,
+      ...called,
     }))
   const { problem, raw } = outcome
   const kept = nullsKeepRaw && raw !== undefined && raw !== '' ? { raw } : {}
@@ -46,7 +46,7 @@ export const verdictsOf = (
     source: 'llm',
     attempts,
     ...kept,
-    ...told,
+    ...called,
   }))
 }
 

@@ -77,7 +77,7 @@ export const onlyObject = (text: string): Fields | null => {
   }
 }
 
-/** Faults that are told; more say nothing new. */
+/** Faults that are reported; more say nothing new. */
 const MOST_PROBLEMS = 20
 
 /**

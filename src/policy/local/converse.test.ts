@@ -54,7 +54,7 @@ const hear = (row: Spoken, { tokens, logprobs }: Pick<Sample, 'tokens' | 'logpro
   return said
 }
 
-interface Told {
+interface Heard {
   instant?: boolean
   /** Milliseconds that a reply takes. */
   paceMs?: (row: number, turn: number) => number
@@ -64,7 +64,7 @@ interface Told {
 const conversing = async (
   engine: Pick<Engine, 'converse'>,
   prompts: readonly number[][],
-  { instant = true, paceMs = () => 0, onTurn }: Told = {},
+  { instant = true, paceMs = () => 0, onTurn }: Heard = {},
 ): Promise<Spoken[]> => {
   const rows = prompts.map((): Spoken => ({ tokens: [], logprobs: [], turns: 0 }))
   const request: ConverseRequest = {

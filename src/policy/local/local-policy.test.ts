@@ -139,7 +139,7 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
 
   it('converses as the engine does, hands what a reply throws to the caller, and goes on', async () => {
     const rows = [0, 1, 2].map(i => ({ prompt: [1, 2 + i], maxTokens: 5, stream: `row ${i}` }))
-    const told = (heard: string[], broken = false): TurnReply => {
+    const found = (heard: string[], broken = false): TurnReply => {
       const turns = rows.map(() => 0)
       return async (row, { tokens, logprobs }) => {
         heard.push(`${row}: ${tokens.join()} ${logprobs.join()}`)
@@ -150,13 +150,13 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
     const request = { rows, instant: true, stopTokens: [3] }
     await withPolicy(async policy => {
       const [there, here]: string[][] = [[], []]
-      await policy.converse(request, told(there))
-      await tinyEngine().converse(request, told(here))
+      await policy.converse(request, found(there))
+      await tinyEngine().converse(request, found(here))
       expect(there.sort()).toEqual(here.sort())
       expect(here).toHaveLength(9)
-      await expect(policy.converse(request, told([], true))).rejects.toThrow(new TypeError('from the reply'))
+      await expect(policy.converse(request, found([], true))).rejects.toThrow(new TypeError('from the reply'))
       const again: string[] = []
-      await policy.converse(request, told(again))
+      await policy.converse(request, found(again))
       expect(again.sort()).toEqual(here)
     })
   })

@@ -73,7 +73,7 @@ const noSource = () =>
     hint: 'set model.folder or model.init',
   })
 
-/** Told what tensors come, it says where their values go. */
+/** Called with what tensors come, it says where their values go. */
 export type MakeRoom = (specs: readonly TensorSpec[]) => LoadOptions['allocate']
 
 /**

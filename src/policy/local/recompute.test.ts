@@ -30,20 +30,20 @@ const CASES: Record<string, { source: ModelSource; loss?: keyof typeof LOSS_PRES
 /** Weights after two steps, and what the first batch told. */
 const trained = async (source: ModelSource, loss: keyof typeof LOSS_PRESETS, options: EngineOptions) => {
   const engine = createEngine(source, { threads: 1, ...options })
-  const told = []
+  const found = []
   for (let step = 0; step < 2; step++) {
-    told.push(await engine.accumulate(DATUMS, { loss: lossOf(loss) }))
-    told.push(await engine.step({ learningRate: 1e-2 }))
+    found.push(await engine.accumulate(DATUMS, { loss: lossOf(loss) }))
+    found.push(await engine.step({ learningRate: 1e-2 }))
   }
   const scores = await engine.score(DATUMS)
-  return { told, logprobs: scores.flatMap(({ logprobs }) => [...logprobs]) }
+  return { found, logprobs: scores.flatMap(({ logprobs }) => [...logprobs]) }
 }
 
 describe('layers that are computed a second time', () => {
   it.each(Object.entries(CASES))('train the same: %s', async (_name, { source, loss = 'trl:grpo' }) => {
     const kept = await trained(source, loss, {})
     const again = await trained(source, loss, { recompute: true })
-    const norms = ({ told }: typeof kept) => told.map(each => ('gradNorm' in each ? each.gradNorm : 0))
+    const norms = ({ found }: typeof kept) => found.map(each => ('gradNorm' in each ? each.gradNorm : 0))
     norms(again).forEach((norm, i) => {
       expect(norm).toBeCloseTo(norms(kept)[i], 4)
     })

@@ -89,10 +89,10 @@ export class EngineServer {
     if (body.prompt_logprobs !== undefined) {
       const [first, ...tokens] = body.prompt
       const [{ logprobs }] = await engine.score([{ promptTokens: [first], tokens }])
-      const told = tokens.map((id, t) => ({ [id]: { logprob: logprobs[t] + bias } }))
+      const returned = tokens.map((id, t) => ({ [id]: { logprob: logprobs[t] + bias } }))
       return [
         200,
-        { choices: [{ index: 0, text: '', finish_reason: 'length', prompt_logprobs: [null, ...told] }] },
+        { choices: [{ index: 0, text: '', finish_reason: 'length', prompt_logprobs: [null, ...returned] }] },
       ]
     }
     const samples = await engine.sample({

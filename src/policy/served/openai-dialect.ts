@@ -45,13 +45,13 @@ const sampleIn = (choice: JsonFields, where: string): ServedSample => {
 }
 
 /** A server that puts a token before the prompt, or cuts it, samples something else than was asked for. */
-const assertPrompt = ({ prompt }: GroupRequest, told: unknown, where: string): void => {
-  if (typeof prompt === 'string' || !Array.isArray(told)) return
-  if (told.length !== prompt.length || told.some((id, t) => id !== prompt[t]))
+const assertPrompt = ({ prompt }: GroupRequest, returned: unknown, where: string): void => {
+  if (typeof prompt === 'string' || !Array.isArray(returned)) return
+  if (returned.length !== prompt.length || returned.some((id, t) => id !== prompt[t]))
     throw malformed(
       `${where}: prompt_token_ids`,
       `the ${prompt.length} tokens of the prompt as they were sent`,
-      `${told.length} others`,
+      `${returned.length} others`,
     )
 }
 
@@ -105,14 +105,14 @@ export const OPENAI_DIALECT: ServedDialect = {
   }),
   readScores(answer, where, tokens) {
     const [choice] = objectsOf(fieldsOf(answer, where, 'a completion').choices, where, 'choices')
-    const told = choice?.prompt_logprobs
-    if (!Array.isArray(told) || told.length !== tokens.length)
+    const returned = choice?.prompt_logprobs
+    if (!Array.isArray(returned) || returned.length !== tokens.length)
       throw malformed(
         `${where}: prompt_logprobs`,
         `${tokens.length} entries, one a token`,
-        Array.isArray(told) ? String(told.length) : 'nothing',
+        Array.isArray(returned) ? String(returned.length) : 'nothing',
       )
-    return Float32Array.from(tokens, (id, t) => (t === 0 ? 0 : promptLogprob(told[t], id, where, t)))
+    return Float32Array.from(tokens, (id, t) => (t === 0 ? 0 : promptLogprob(returned[t], id, where, t)))
   },
   adapterModel: (_base, name) => name,
   loadAdapter: (lora_name, lora_path) => ({

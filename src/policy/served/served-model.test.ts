@@ -86,8 +86,8 @@ const failure = async (work: Promise<unknown>): Promise<ServedError> => {
 describe('samples of a vLLM server', () => {
   it('asks for a group in one request, token ids in, and reads tokens and log-probs back', async () => {
     const { server, model } = await setup()
-    const told: string[] = []
-    const samples = await model.sample(request, ({ prompt, index }) => told.push(`${prompt}/${index}`))
+    const logged: string[] = []
+    const samples = await model.sample(request, ({ prompt, index }) => logged.push(`${prompt}/${index}`))
     expect(samples.map(({ prompt, index }) => `${prompt}/${index}`)).toEqual([
       '0/0',
       '0/1',
@@ -96,7 +96,7 @@ describe('samples of a vLLM server', () => {
       '1/1',
       '1/2',
     ])
-    expect(told.sort()).toEqual(samples.map(({ prompt, index }) => `${prompt}/${index}`))
+    expect(logged.sort()).toEqual(samples.map(({ prompt, index }) => `${prompt}/${index}`))
     const byPrompt = bodies(server).sort((a, b) => a.prompt.length - b.prompt.length)
     expect(byPrompt.map(({ prompt, n, model: name }) => ({ prompt, n, name }))).toEqual(
       PROMPTS.map(prompt => ({ prompt, n: 3, name: 'tiny' })),

@@ -55,12 +55,12 @@ const sampleIn = (answer: JsonFields, where: string): ServedSample => {
     ? meta.finish_reason
     : { type: meta.finish_reason, message: undefined }
   const finishReason = finishOf(type, where, message)
-  const told = pairs(meta.output_token_logprobs, where)
-  const ids = told?.map(pair => pair[1]) ?? (Array.isArray(answer.output_ids) ? answer.output_ids : null)
+  const returned = pairs(meta.output_token_logprobs, where)
+  const ids = returned?.map(pair => pair[1]) ?? (Array.isArray(answer.output_ids) ? answer.output_ids : null)
   return {
     text: typeof answer.text === 'string' ? answer.text : '',
     tokens: ids && readTokenIds(ids, where),
-    logprobs: told && Float32Array.from(told, ([logprob], t) => logprobOf(logprob, where, t)),
+    logprobs: returned && Float32Array.from(returned, ([logprob], t) => logprobOf(logprob, where, t)),
     finishReason,
   }
 }
@@ -102,17 +102,17 @@ export const SGLANG_DIALECT: ServedDialect = {
   readScores(answer, where, tokens) {
     const own = fieldsOf(Array.isArray(answer) ? answer[0] : answer, where, 'a sample')
     const meta = fieldsOf(own.meta_info, `${where}: meta_info`, 'an object')
-    const told = pairs(meta.input_token_logprobs, where)
-    if (told?.length !== tokens.length)
+    const returned = pairs(meta.input_token_logprobs, where)
+    if (returned?.length !== tokens.length)
       throw malformed(
         `${where}: input_token_logprobs`,
         `${tokens.length} entries, one a token`,
-        String(told?.length ?? 'nothing'),
+        String(returned?.length ?? 'nothing'),
       )
     return Float32Array.from(tokens, (id, t) => {
-      if (told[t][1] !== id)
-        throw malformed(`${where}: token ${t} of the prompt`, String(id), String(told[t][1]))
-      return t === 0 ? 0 : logprobOf(told[t][0], where, t)
+      if (returned[t][1] !== id)
+        throw malformed(`${where}: token ${t} of the prompt`, String(id), String(returned[t][1]))
+      return t === 0 ? 0 : logprobOf(returned[t][0], where, t)
     })
   },
   adapterModel: (base, name) => `${base}:${name}`,

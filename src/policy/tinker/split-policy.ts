@@ -41,8 +41,8 @@ export class SplitPolicy implements Policy {
     return this.#trainer.steps
   }
 
-  sample: Policy['sample'] = (request, ...told) =>
-    this.#sampler.sample({ ...request, stopTokens: request.stopTokens ?? this.#trainer.stopTokens }, ...told)
+  sample: Policy['sample'] = (request, ...rest) =>
+    this.#sampler.sample({ ...request, stopTokens: request.stopTokens ?? this.#trainer.stopTokens }, ...rest)
 
   score: Policy['score'] = (items, options) =>
     (options?.weights === 'sampling' ? this.#sampler : this.#trainer).score(items, options)

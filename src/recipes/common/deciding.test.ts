@@ -25,6 +25,8 @@ describe('what must stay the same between stop and resume', () => {
       decidingHash(scaffolded),
     )
     expect(decidingSettings({ ...REST, credit: 'plain' })).toEqual({ ...REST, credit: 'plain' })
+    const curriculum = (own: object) => decidingHash({ ...REST, curriculum: own })
+    expect(curriculum({ keyframes: [] })).toBe(curriculum({ knots: [] }))
   })
 
   it('is of judges and environments who they are, wherever the settings name them, not where they run', () => {

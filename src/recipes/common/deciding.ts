@@ -4,7 +4,7 @@ import type { ExtendableSettings, RunInfo } from '../../runs/rows.ts'
 import type { ResumePoint } from '../../runs/run-folder.ts'
 import { configHash, isFinished } from '../../runs/run-state.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { isRecord } from '../../util/own-value.ts'
+import { isRecord, ownValue } from '../../util/own-value.ts'
 
 /** Settings of no step's numbers. */
 const FREE_KEYS = ['out', 'policy', 'checkpoint', 'monitors', 'trackers']
@@ -15,6 +15,9 @@ const FREE_OF_ENVIRONMENTS = ['url', 'headers', 'connectTimeoutMs', 'timeoutMs',
 
 /** Settings that came later, with what was done before: at that value they are no part of a hash. */
 const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 'score', place: 'system' }
+
+/** Settings that had another name: under that they are in hashes, which stay what they are. */
+const FORMER_NAMES: Readonly<Record<string, string>> = { keyframes: 'knots' }
 
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))
@@ -32,7 +35,9 @@ const decidingPart = (value: unknown): unknown => {
   const entries = Object.entries(kept).filter(
     ([key, part]) => !Object.hasOwn(FORMER, key) || FORMER[key] !== part,
   )
-  return Object.fromEntries(entries.map(([key, part]) => [key, decidingPart(part)]))
+  return Object.fromEntries(
+    entries.map(([key, part]) => [ownValue(FORMER_NAMES, key) ?? key, decidingPart(part)]),
+  )
 }
 
 /**

@@ -17,7 +17,7 @@ export interface SetItem extends Omit<EvalItem, 'sample'> {
 }
 
 /** What a row says beside the scores of its items. */
-interface Told extends Omit<EvalRow, keyof SetHead | 'n' | 'scores' | 'items'> {
+interface OwnColumns extends Omit<EvalRow, keyof SetHead | 'n' | 'scores' | 'items'> {
   /** Scores of items that the row has; absent: all of them. */
   names?: readonly string[]
   /** Scores of no single problem. */
@@ -46,13 +46,13 @@ export const namesIn = (items: readonly Pick<EvalItem, 'scores'>[]): string[] =>
 export const setRow = (
   { step, set, samples, temperature }: SetHead,
   items: readonly SetItem[],
-  { names, scores, primary, ...told }: Told,
+  { names, scores, primary, ...columns }: OwnColumns,
 ): EvalRow =>
   withSamples(
     {
       ...{ step, set, n: items.length, samples, temperature },
       scores: { ...scoresOf(items, names), ...scores },
-      ...{ primary, ...told },
+      ...{ primary, ...columns },
       items: items.map(({ first: _, ...item }) => item),
     },
     i => items[i].first?.() ?? null,

@@ -7,7 +7,7 @@ import { fixesWeights, hasTwoLayouts, modelTensors } from '../../policy/local/we
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 import { memoryHere } from '../../util/memory-failure.ts'
-import { type PlannedTime, timeLine } from './plan-time.ts'
+import { type PlannedTime, timeLine } from './step-time.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {
@@ -198,7 +198,7 @@ export const criticLines = (here: Feasibility | undefined, hasCritic: boolean): 
       ]
     : []
 
-/** From this much longer on, other work on this machine is told. */
+/** From this much longer on, other work on this machine is reported. */
 const SLOWER = 1.25
 
 /**
@@ -227,7 +227,7 @@ export const machinePlan = (
   without?: string,
 ): { lines: string[]; json: Partial<PlannedTime> & { here?: Feasibility } } => {
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
-  const hours = time?.hours['two cores'] ?? null
+  const hours = time?.hours ?? null
   const here = feasibility({ memory, hours })
   const elsewhere = `take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${(critic ?? null) === null ? '' : ', critic: null'})`
   const said =

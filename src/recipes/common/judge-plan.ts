@@ -6,7 +6,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
 import { type EvaluatedSteps, testProblems } from './evaluation-config.ts'
-import { type JudgeCalls, tokensFromCharacters } from './plan-time.ts'
+import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
 
 /** Calls of one kind that a training makes of a judge. */
 export interface AskedJudge
@@ -28,7 +28,7 @@ export const responseCharacters = (tokens: number): number => CHARACTERS_PER_TOK
 /** Without a judge. */
 export const NO_JUDGE = 'grading      by rules in this process: no judge, no network'
 
-/** What judges take in all, in figures and in words; and the calls of a step. */
+/** What judges take in all, in metrics and in words; and the calls of a step. */
 export const judgingOf = (asked: readonly AskedJudge[]) => {
   const all = asked.map(({ fleet, calls, characters: { instructions, own, shared, responses } }) =>
     estimateJudging(fleet, {
@@ -140,7 +140,7 @@ const planOf = (
   const { shape, levels } = ask
   const isByCriterion = shape === 'criterion' || levels === 'likelihood'
   const calls = isByCriterion ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
-  const figures = {
+  const metrics = {
     callsPerStep: responses.perStep * calls,
     trainingCalls: responses.training * calls,
     evaluationCalls: responses.evaluation * calls,
@@ -148,8 +148,8 @@ const planOf = (
   const { json, line, judges } = judgingOf([
     {
       ...{ name, fleet, callsPerShown: calls, shown: { role: 'policy', samples: 1 } },
-      callsPerStep: figures.callsPerStep / every,
-      calls: figures.trainingCalls + figures.evaluationCalls,
+      callsPerStep: metrics.callsPerStep / every,
+      calls: metrics.trainingCalls + metrics.evaluationCalls,
       characters: {
         instructions: QUESTION_CHARACTERS - CRITERION_CHARACTERS,
         ...{ own: CRITERION_CHARACTERS, shared },
@@ -157,9 +157,9 @@ const planOf = (
       },
     },
   ])
-  const of = (key: keyof typeof figures) => formatInteger(figures[key])
+  const of = (key: keyof typeof metrics) => formatInteger(metrics[key])
   return {
-    json: { ...figures, ...json } satisfies JudgePlan,
+    json: { ...metrics, ...json } satisfies JudgePlan,
     lines: (calls: string) => [
       `${calls}, ${of('trainingCalls')} in training, ${of('evaluationCalls')} in evaluations`,
       line,
@@ -168,7 +168,7 @@ const planOf = (
   }
 }
 
-/** The judge of a training and the one that it never hears: lines of a plan, figures (null without one), and the calls of a step. */
+/** The judge of a training and the one that it never hears: lines of a plan, metrics (null without one), and the calls of a step. */
 export const trainingJudges = (training: JudgedTraining, data: JudgedData) => {
   const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge, exploration, sft } = training
   if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }

@@ -37,7 +37,7 @@ export interface Judging {
 
 const NO_CALLS = { calls: 0, cached: 0, failed: 0, seconds: 0, timed: 0 }
 
-/** Which judge the figures are about. */
+/** Which judge the metrics are about. */
 export type JudgeName =
   | 'judge'
   | 'heldOutJudge'
@@ -65,7 +65,7 @@ export const judgeMetrics = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): 
     }
     const since = (key: keyof typeof now) => now[key] - last[key]
     const questions = since('calls') + since('cached')
-    const figures = {
+    const metrics = {
       [`${name}CallCount`]: since('calls'),
       [`${name}CachedShare`]: questions > 0 ? since('cached') / questions : null,
       [`${name}FailedCalls`]: since('failed'),
@@ -73,29 +73,29 @@ export const judgeMetrics = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): 
       [`${name}Call`]: since('timed') > 0 ? since('seconds') / since('timed') : null,
     }
     last = now
-    return figures
+    return metrics
   }
 }
 
 /** A recipe whose steps tell what judging took, in the row's `time`; the recipe as it is where nobody is asked. */
 export const withJudgingTime = <Rolled>(
   recipe: Recipe<Rolled>,
-  figures: (() => MetricGroup) | undefined,
+  timing: (() => MetricGroup) | undefined,
 ): Recipe<Rolled> =>
-  figures === undefined
+  timing === undefined
     ? recipe
     : {
         ...recipe,
         async learn(step, rolled) {
           const { metrics, ...update } = await recipe.learn(step, rolled)
-          return { ...update, metrics: { ...metrics, time: figures() } }
+          return { ...update, metrics: { ...metrics, time: timing() } }
         },
       }
 
 /**
  * The graders of a run; without a judge, rubrics must get along with rules.
  * @param model in place of the configured fleet
- * @param name begins the names of the figures
+ * @param name begins the names of the metrics
  * @param ruleSettings what the rules may take
  * @param form of what the judge is asked; absent: replies in a conversation
  * @throws ConfigError for a judge that cannot be used

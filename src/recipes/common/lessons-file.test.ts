@@ -72,8 +72,8 @@ describe("another run's bank as a scaffold", () => {
     expect(prompt).not.toContain('</system>')
     expect(prompt).not.toContain('<b>')
     // Nothing was judged, so nothing is kept; the file of the run has what it began with.
-    const figures = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
-    expect(figures).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
+    const metrics = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
+    expect(metrics).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
     expect(readFileSync(join(folder, 'run', 'bank.jsonl'), 'utf8')).toContain('Name the year')
   })
 

@@ -180,11 +180,11 @@ describe('a memory of lessons', () => {
       problem,
       judged: [{ criteria: RUBRIC, verdicts_G: verdicts(by) }],
     })
-    const figures = await memory.learn(1, recalled, [
+    const metrics = await memory.learn(1, recalled, [
       attempt('q', { rare: [1, 0, 0, 0] }),
       attempt('r', { rare: [1, 1, 1, 1] }),
     ])
-    expect(figures).toMatchObject({ bankSize: 1, referred: 0, references: 0, lessonsKept: 0.5 })
+    expect(metrics).toMatchObject({ bankSize: 1, referred: 0, references: 0, lessonsKept: 0.5 })
     await memory.learn(2, await memory.recall(2, ['q']), [attempt('q', { half: [1, 0, 0, 0] })])
     expect(bank.items()).toMatchObject([{ question: 'q', step: 2, u: 0.75, takeaways: [{ id: 'half' }] }])
   })

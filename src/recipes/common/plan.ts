@@ -9,7 +9,6 @@ import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { criticLines, estimateMemory, machinePlan, memoryLines } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
-import { planTime, type StepWork } from './plan-time.ts'
 import type { RunPlan } from './recipe.ts'
 import { describeRemoteModel, shapeFolder } from './remote.ts'
 import {
@@ -19,6 +18,8 @@ import {
   reinforcementWork,
   remoteLines,
 } from './remote-plan.ts'
+import { planTime } from './step-time.ts'
+import type { StepWork } from './step-work.ts'
 import type { TrainingConfig } from './training.ts'
 
 /** What a model starts as: a checkpoint, or what a cold start makes. */
@@ -116,7 +117,7 @@ const evaluatedWork = ({ evaluation }: PlannedConfig, { sets = 1 }: PlannedPromp
 }
 
 /** What this machine needs for it, and how long it takes; null where that is elsewhere, or the model is not known. */
-const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWork, parameters: number) => {
+const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWork) => {
   const { policy, rollout } = config
   const { shape, lora, reference } = work
   if (isRemote(policy) || shape === null) return null
@@ -133,7 +134,7 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
   const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
   return {
     memory,
-    time: planTime({ ...work, parameters, evaluatedTokens: samples * work.roles[0].newTokens }),
+    time: planTime(work, { ...work.roles[0], samples }),
     lines: memoryLines(memory, { ...policy, sequence }),
   }
 }
@@ -181,7 +182,7 @@ export const methodPlan = (
   const remote = isRemote(policy)
     ? reinforcementWork(policy, steps, work.roles, taught, evaluatedWork(config, prompts))
     : null
-  const here = localNeeds(config, prompts, work, sizes?.total ?? 0)
+  const here = localNeeds(config, prompts, work)
   const machine = machinePlan(config, here?.time ?? null, here?.memory ?? null)
   const { algorithm = '', learning = '' } = words
   return {

@@ -5,8 +5,8 @@ import type { StepEvents } from '../../train/steps.ts'
 import type { PinnedFile } from '../../util/prefetched-rows.ts'
 import type { StatusLine } from '../../util/status-line.ts'
 import type { Feasibility } from './feasible.ts'
-import type { StepWork } from './plan-time.ts'
 import type { RunMode } from './refuse.ts'
+import type { StepWork } from './step-work.ts'
 
 /** Hooks of a running training; all optional. */
 export interface RunEvents extends StepEvents {

@@ -36,7 +36,7 @@ export const modelMayBeMissing = (place: string, purpose: RunMode, only: ModelPa
     : purpose === 'plan' && !holdsModel(modelPath(place), only)
 
 /**
- * @param message `KEY: expected WHAT`, with what came where that is told
+ * @param message `KEY: expected WHAT`, with what came where that is reported
  * @param hint what to do
  * @throws ConfigError
  */

@@ -5,7 +5,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { RewardedCriterion, RewardedRubric } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 
-/** Characters of a rule's settings that are told. */
+/** Characters of a rule's settings that are shown. */
 const MOST_SETTINGS = 300
 
 /** A rule in a line: `rule length (max: 15)`. */
@@ -15,8 +15,8 @@ const describeCheck = ({ verifier }: Pick<Criterion, 'verifier'>): string | null
   const settings = Object.entries(params)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ')
-  const told = settings.length > MOST_SETTINGS ? `${settings.slice(0, MOST_SETTINGS)} ...` : settings
-  return `${kind} ${fn}${told === '' ? '' : ` (${told})`}`
+  const shown = settings.length > MOST_SETTINGS ? `${settings.slice(0, MOST_SETTINGS)} ...` : settings
+  return `${kind} ${fn}${shown === '' ? '' : ` (${shown})`}`
 }
 
 /** What all of them have in common; null where they differ. */

@@ -6,7 +6,9 @@ import { parseWith } from '../../util/schema.ts'
 import { RECIPES } from '../index.ts'
 import { sftEntry } from '../sft/entry.ts'
 import { startConfig } from '../sft/start.fixture.ts'
-import { supervisedTime } from './plan-time.ts'
+import { knownShape } from './known-models.ts'
+import { sizeOf } from './model-size.ts'
+import { planTime, type TimedWork } from './step-time.ts'
 import { meanRowTokens } from './supervised-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-supervised-plan-'))
@@ -20,7 +22,7 @@ const planOf = (name: string, settings: Record<string, unknown> = {}) => {
 }
 const lineOf = (lines: readonly string[], word: string) => lines.find(line => line.startsWith(word))
 const hoursOf = (name: string, settings: Record<string, unknown> = {}) =>
-  (planOf(name, settings).json as { hours: Record<string, number> }).hours['two cores']
+  (planOf(name, settings).json as { hours: number }).hours
 
 const COLD_STARTS = [
   ...['logic-cold-start', 'logic-rubric-start', 'checklist-cold-start', 'arithmetic-cold-start'],
@@ -77,7 +79,7 @@ describe('the plan of a learned verifier', () => {
     const after = planOf('learned-verifier', { data: { file } })
     expect(lineOf(after.lines, 'time')).not.toContain('may be')
     expect(hoursOf('learned-verifier', { data: { file } })).toBeLessThan(
-      (before.json as { hours: Record<string, number> }).hours['two cores'] / 4,
+      (before.json as { hours: number }).hours / 4,
     )
   })
 })
@@ -113,20 +115,28 @@ describe('the plan of sft', () => {
 })
 
 describe('work of supervised learning', () => {
+  const shape = knownShape('Qwen2.5-0.5B')!
+  const { active, parameters } = sizeOf(shape)
+  const work: TimedWork = {
+    ...{ model: 'm', shape, lora: null, reference: false, scorings: 0, steps: 100, supervised: true },
+    ...{ minibatches: 1, epochs: 1, maxRows: 64, recompute: false },
+    roles: [{ name: 'policy', groups: 1000, samples: 1, promptTokens: 2, newTokens: 0 }],
+  }
+  const nothing = { samples: 0, promptTokens: 0, newTokens: 1 }
+
   it('is six operations a parameter and token, and two for what is sampled first', () => {
-    const { operationsPerStep, hours } = supervisedTime({
-      ...{ parameters: 1e8, steps: 100, rowTokens: 2000 },
-      sampledTokens: 0,
-    })
-    expect(operationsPerStep).toBe(12e11)
-    expect(hours['two cores']).toBeCloseTo((100 * 12e11) / 2e11 / 3600, 9)
-    const more = supervisedTime({ parameters: 1e8, steps: 0, rowTokens: 2000, sampledTokens: 12_000 })
-    expect(more.hours['two cores']).toBeCloseTo(((2e8 * 12_000) / 2e11 + 1) / 3600, 9)
+    // Attention of two tokens, and the optimiser, are next to nothing.
+    const { hours, hoursAtHalf } = planTime(work, nothing)
+    expect((hours * 3600) / ((100 * 6 * active * 2000) / 2e11 + (100 * parameters) / 1e9)).toBeCloseTo(1, 2)
+    expect(hoursAtHalf).toBeUndefined()
+    const sampled = planTime({ ...work, steps: 0 }, { ...nothing, samples: 12_000 }).hours * 3600
+    expect(sampled / ((2 * active * 12_000) / 7e10 + 1)).toBeCloseTo(1, 1)
   })
 
   it('takes two cores longer than their operations where a model is small', () => {
-    const work = { parameters: 1e6, steps: 100, rowTokens: 2000, sampledTokens: 0 }
-    expect(supervisedTime(work).hours['two cores']).toBeCloseTo((4 * 100 * 12e9) / 2e11 / 3600, 9)
+    const small = { ...shape, layers: 1, hiddenSize: 64, intermediateSize: 64, vocabSize: 100 }
+    const time = planTime({ ...work, shape: small }, nothing).hours * 3600
+    expect(time / ((4 * 100 * 6 * sizeOf(small).active * 2000) / 2e11)).toBeCloseTo(1, 1)
   })
 
   it('takes the lengths of rows from the first step to the last', () => {

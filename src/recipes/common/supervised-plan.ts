@@ -2,7 +2,6 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
-import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { mean } from '../../util/statistics.ts'
@@ -13,7 +12,7 @@ import {
   machinePlan,
   memoryLines,
 } from './feasible.ts'
-import { type PlannedTime, supervisedTime } from './plan-time.ts'
+import { type PlannedTime, planTime } from './step-time.ts'
 
 /** Steps whose demonstrations are looked at: a curriculum's grow over the steps. */
 const LOOKS = 4
@@ -85,7 +84,7 @@ const memoryOf = (
   })
 }
 
-/** Lines and figures of a plan; of a policy on a server, neither memory nor time are this machine's. */
+/** Lines and metrics of a plan; of a policy on a server, neither memory nor time are this machine's. */
 export const supervisedMachine = (
   config: { policy: Pick<PolicySettings, 'kind'> | LocalSettings; steps: number; batch: number },
   work: SupervisedWork,
@@ -96,10 +95,15 @@ export const supervisedMachine = (
   const memory = shape && memoryOf(shape, work, policy)
   const time =
     shape &&
-    supervisedTime({
-      parameters: modelTensors(shape, lora).total,
-      ...{ steps: config.steps, rowTokens: config.batch * rowTokens, sampledTokens },
-    })
+    planTime(
+      {
+        ...{ model: 'the model', shape, lora, steps: config.steps, maxRows: policy.maxRows },
+        ...{ reference: false, scorings: 0, minibatches: 1, epochs: 1, supervised: true },
+        recompute: policy.recompute ?? false,
+        roles: [{ name: 'policy', groups: config.batch, samples: 1, promptTokens: rowTokens, newTokens: 0 }],
+      },
+      { samples: sampledTokens, promptTokens: 0, newTokens: 1 },
+    )
   const without = `${atMost ? 'if every row is as long as it may be; ' : ''}without evaluations`
   const machine = machinePlan({ policy }, time, memory, without)
   const lengthSetting = work.longest === undefined ? 'model.shape.maxPositions' : 'maxTokens'

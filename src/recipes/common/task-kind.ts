@@ -72,7 +72,7 @@ export interface MeasuringJudge {
 
 export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   settings: z.ZodType<Settings>
-  /** What is asked and counted, for whoever reads figures. */
+  /** What is asked and counted, for whoever reads metrics. */
   about: string
   /** Put otherwise to the model of a folder, or to one on a server that has none. @throws CheckpointError */
   putTo?(folder: string | null): Put & { vocabulary?: number }

@@ -156,7 +156,7 @@ export interface SupervisedPhase {
 }
 
 /**
- * The losses of the steps that are done, each in its place, so that a knot that waits finds those that it had: rows may be missing
+ * The losses of the steps that are done, each in its place, so that a keyframe that waits finds those that it had: rows may be missing
  * where damaged ones were accepted.
  */
 export const lossesBefore = (done: number, rows: readonly Pick<MetricsRow, 'step' | 'loss'>[]): number[] => {

@@ -48,14 +48,14 @@ const judgedBy = (path: string | null): number => {
 /** Observations are as long as they may be: the server is not asked. */
 const openEnvEpisodes = (task: OpenEnvConfig, turnTokens: number): PlannedEpisodes => {
   const { url, train, test, maxTurns: turns, maxTokens, maxObservationTokens } = task
-  const told = (turns - 1) * maxObservationTokens
+  const observed = (turns - 1) * maxObservationTokens
   return {
     lines: [
       `environment  OpenEnv at ${url}, not asked yet: ${train} seeds to train on, ${test} to test on, at most ${turns} turns`,
       `rubric       ${task.rubric ?? 'none'}`,
     ],
     ...{ train, test, turns, promptTokens: maxObservationTokens, judged: judgedBy(task.rubric) },
-    tokens: Math.min(maxTokens, turns * turnTokens + told),
+    tokens: Math.min(maxTokens, turns * turnTokens + observed),
     conversationCharacters: CHARACTERS_PER_TOKEN * maxObservationTokens,
   }
 }

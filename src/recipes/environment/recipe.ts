@@ -108,7 +108,7 @@ export const environmentRecipe = <Problem>(
   }
 }
 
-/** Figures of a step's episodes; those that failed are in `failedRollouts`. */
+/** Metrics of a step's episodes; those that failed are in `failedRollouts`. */
 const episodeMetrics = (
   episodes: readonly GradedEpisode<unknown>[],
   of: EnvironmentConfig['reward']['of'],

@@ -54,7 +54,7 @@ describe("grpo on rows of one's own", () => {
     await grpoEntry.run(configOf({ steps: 3 }), { dir, resume: true })
     await grpoEntry.run(configOf({ steps: 3 }), { dir: whole, resume: false })
     expect(verdictsOf(dir)).toEqual(verdictsOf(whole))
-    for (const told of verdictsOf(dir)) expect(told).toMatch(/^-\d+\.\d\d nats a token$/)
+    for (const found of verdictsOf(dir)) expect(found).toMatch(/^-\d+\.\d\d nats a token$/)
     expect(JSON.parse(readFileSync(join(dir, 'config.json'), 'utf8'))).toMatchObject({
       recipe: 'grpo',
       config: { recipe: 'grpo', task: { file, holdOut: 2 } },

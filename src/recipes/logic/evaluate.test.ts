@@ -83,7 +83,7 @@ describe('evaluateSet', () => {
     expect(both.criteria?.C3).toBeCloseTo(0.9, 12)
   })
 
-  it('gives the figures of each source, and of each label within it, where there are several', async () => {
+  it('gives the metrics of each source, and of each label within it, where there are several', async () => {
     const own = problems.map((problem, i) => ({ ...problem, source: i < 2 ? 'small' : 'large' }))
     const solver = await LogicSolver.start({ backend: 'ground' })
     const parts = partsOf(solver)

@@ -124,12 +124,12 @@ export const evaluateSet = async (
     said_P_S[p].length > 0 ? [{ problem, said: said_P_S[p], greedy: greedy_P_S?.[p] }] : [],
   )
   if (kept.length === 0) throw nothingLeft(set, problems.length)
-  const { items, ...figures } = rowMetrics(kept)
+  const { items, ...metrics } = rowMetrics(kept)
   const { question } = parts.task
   const firsts = items.map((item, i) => ({ ...item, first: () => readable(kept[i], question) }))
   const head = { step, set, samples: Math.max(1, samples) }
   return setRow({ ...head, temperature: samples > 0 ? (sampling.temperature ?? 1) : 0 }, firsts, {
-    ...figures,
+    ...metrics,
     baselines: baselineRows(kept.map(({ problem }) => problem)),
   })
 }

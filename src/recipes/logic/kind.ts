@@ -115,7 +115,7 @@ const sourcesOf = (own: LogicSettings, { files, tests }: TaskParts): ReadRows[] 
   return [{ name: `${generated}, ${hopsTitle(hops ?? 5)}`, rows, leftOut: [] }]
 }
 
-/** Rows that can be used, each with its file as its source where there are several; what is left out is told. */
+/** Rows that can be used, each with its file as its source where there are several; what is left out is reported. */
 const decided = async (sources: readonly ReadRows[], { shuffle }: LogicSettings, solver: LogicSolver) => {
   const problems: LogicTaskExample[] = []
   const notes: string[] = []

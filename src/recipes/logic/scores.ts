@@ -114,7 +114,7 @@ const labelScores = (rows: readonly AnsweredProblem[]): Required<Pick<EvalRow, '
 const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource'> => {
   const sources = [...new Set(rows.map(({ problem }) => problem.source))]
   if (sources.length < 2) return {}
-  const figures = (source: string): SourceScore => {
+  const metrics = (source: string): SourceScore => {
     const own = rows.filter(({ problem }) => problem.source === source)
     return {
       n: own.length,
@@ -123,7 +123,7 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
       byLabel: labelScores(own).byLabel,
     }
   }
-  return { bySource: Object.fromEntries(sources.map(source => [source, figures(source)])) }
+  return { bySource: Object.fromEntries(sources.map(source => [source, metrics(source)])) }
 }
 
 /** Scores in words. */

@@ -143,7 +143,7 @@ describe('rit with a memory', () => {
     expect(second.recipe.state!.save()).toEqual(first.recipe.state!.save())
   })
 
-  it('has no state and no figures of a memory without one, and shows the rubric as before', async () => {
+  it('has no state and no metrics of a memory without one, and shows the rubric as before', async () => {
     const { recipe, step } = runOf(settings({ memory: { kind: 'none' } }))
     const { shown, lesson } = await step(1)
     expect(shown).toEqual([RESPONSES.map(() => [7, tokenOf(A), tokenOf(B)])])

@@ -124,7 +124,7 @@ const askReasoners = <Problem>(
   const responses = new Array<ThoughtResponse[]>(problems.length)
   let missing = problems.length
   let tell: (all: ThoughtResponse[][]) => void
-  const told = new Promise<ThoughtResponse[][]>(resolve => {
+  const allSampled = new Promise<ThoughtResponse[][]>(resolve => {
     tell = resolve
   })
   const graded = io.rollOut<Problem, ReasonerGrade>({
@@ -148,7 +148,7 @@ const askReasoners = <Problem>(
       }))
     },
   })
-  const sampled = Promise.race([told, graded.then(() => told)])
+  const sampled = Promise.race([allSampled, graded.then(() => allSampled)])
   for (const promise of [graded, sampled]) promise.catch(() => {})
   return { sampled, graded }
 }

@@ -68,7 +68,7 @@ export const agreementBySign = (
   penalty: agreementOf(compared.filter(({ points }) => points < 0)),
 })
 
-/** As figures of a step or an evaluation, by the sign of the points. */
+/** As metrics of a step or an evaluation, by the sign of the points. */
 export const agreementMetrics = (compared: readonly Compared[]) => {
   const { reward, penalty } = agreementBySign(compared)
   return {
@@ -257,7 +257,7 @@ export const outcomeOpinion = (
   return { heldOut: Promise.resolve({ scores }) }
 }
 
-/** A reasoner's or a rubricator's rollout, told apart by its role. */
+/** A reasoner's or a rubricator's rollout, distinguished by its role. */
 export const rlcerRolloutRow = <Problem>(
   task: RubricatorTask<Problem>,
   step: number,

@@ -289,7 +289,7 @@ describe('arms', () => {
   })
 })
 
-describe('figures', () => {
+describe('metrics', () => {
   it('say how valid criteria are beside what chance gives, by sign, and what they let slip', async () => {
     const { metrics } = await stepOf()
     expect(metrics).toMatchObject({
@@ -447,12 +447,12 @@ describe('questions in parts', () => {
       new StepRollouts(made.policy, { seed: 1, step: 1 }, first.io.journal),
     )
     expect(made.policy.asked).toEqual([])
-    const told = (rolled: typeof again) =>
+    const found = (rolled: typeof again) =>
       rolled.flatMap(({ reasoners, rubricators }) =>
         [...reasoners, ...rubricators].map(({ rollout: { key, tokens } }) => [key, textOf(tokens)]),
       )
-    expect(told(again)).toEqual(told(first.rolled))
-    expect(new Set(told(again).map(([key]) => key)).size).toBe(40)
+    expect(found(again)).toEqual(found(first.rolled))
+    expect(new Set(found(again).map(([key]) => key)).size).toBe(40)
   })
 
   it("a failure of the policy is the step's", async () => {

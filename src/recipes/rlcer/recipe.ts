@@ -86,7 +86,7 @@ export const rlcer = <Problem>(
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
-      const told = [...credited, ...unknown]
+      const recorded = [...credited, ...unknown]
       return {
         // Eq. 13: one update on the samples of both roles.
         phases: [
@@ -105,8 +105,8 @@ export const rlcer = <Problem>(
           ...(scaffold && { bankQuestions: bank.questions }),
         },
         ...(parts.anchors && { rubrics: keptOutRows(questions, task, step) }),
-        rollouts: learntFrom([told], item => rlcerRolloutRow(task, step, item)),
-        ...outcomeOpinion(told, config),
+        rollouts: learntFrom([recorded], item => rlcerRolloutRow(task, step, item)),
+        ...outcomeOpinion(recorded, config),
       }
     },
 

@@ -71,7 +71,7 @@ describe('rlcer on arithmetic', () => {
   })
 
   it(
-    'keeps rows of both roles, figures of rubrics, and evaluations with and without hints',
+    'keeps rows of both roles, metrics of rubrics, and evaluations with and without hints',
     async () => {
       await train('whole')
       const { metrics, evals, rollouts } = rowsOf('whole')
@@ -122,7 +122,7 @@ describe('rlcer on arithmetic', () => {
   )
 
   it(
-    'RLVR has no rubricators, and its figures none of rubrics',
+    'RLVR has no rubricators, and its metrics none of rubrics',
     async () => {
       const rubricator = { ...tiny.rubricator, enabled: false }
       await train('rlvr', { rubricator, reasonerReward: 'outcome', steps: 1 })

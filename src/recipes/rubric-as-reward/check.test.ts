@@ -75,7 +75,7 @@ const prontoRow = (id: string, kind: string) => ({
   answer: 'A',
 })
 const drills = (sources: Record<string, unknown>[]) => ({
-  curriculum: { kind: 'custom', sources, knots: [{ at: 0, weights: sources.map(() => 1) }] },
+  curriculum: { kind: 'custom', sources, keyframes: [{ at: 0, weights: sources.map(() => 1) }] },
 })
 const started = (coldStart: object) => ({ ...SMALL, model: {}, coldStart: { ...FRESH, ...coldStart } })
 

@@ -13,7 +13,7 @@ const problems = logicGenerator({ hops: 2, style: 'real', labels: 'two-way' }, '
 type Settings = Pick<Partial<RubricAsRewardConfig>, 'control' | 'softCriteria'>
 
 /** What training is told of a perfect proof of each of 20 problems. */
-const toldBy = async ({ softCriteria, ...settings }: Settings) => {
+const gradedBy = async ({ softCriteria, ...settings }: Settings) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const truth = softCriteria === 'exact' ? ('preferred' as const) : undefined
   const graded = { ...logicTask(miniatureFormat(), solver, { truth }), stream: problems }
@@ -22,9 +22,9 @@ const toldBy = async ({ softCriteria, ...settings }: Settings) => {
     const problem = task.stream(i)
     return { problem, tokens: Int32Array.from(encodeResponse(problem)), criteria: [] }
   })
-  const told = await task.grade(items)
+  const found = await task.grade(items)
   await solver.close()
-  return told
+  return found
 }
 
 const creditOf = ({ verdicts }: LogicVerdicts, id: LogicCriterion) =>
@@ -32,30 +32,30 @@ const creditOf = ({ verdicts }: LogicVerdicts, id: LogicCriterion) =>
 
 describe('what training is graded by', () => {
   it('is the truth unless a setting says otherwise', async () => {
-    const told = await toldBy({})
-    expect(told.every(own => creditOf(own, 'C1') === 1 && own.proved)).toBe(true)
-    expect(told.every(({ proved, grade }) => proved === grade.correctAndProved)).toBe(true)
+    const found = await gradedBy({})
+    expect(found.every(own => creditOf(own, 'C1') === 1 && own.proved)).toBe(true)
+    expect(found.every(({ proved, grade }) => proved === grade.correctAndProved)).toBe(true)
     const { control, softCriteria } = rubricAsRewardSchema.parse({})
     expect([control, softCriteria]).toEqual([undefined, undefined])
   })
 
   it('may be another problem’s rubric: a perfect proof is then worth little, whatever the answer', async () => {
-    const told = await toldBy({ control: 'shuffled' })
-    expect(told.filter(({ proved }) => proved)).toHaveLength(0)
-    expect(told.every(own => creditOf(own, 'C2') < 1)).toBe(true)
-    const right = told.filter(own => creditOf(own, 'C1') === 1).length
+    const found = await gradedBy({ control: 'shuffled' })
+    expect(found.filter(({ proved }) => proved)).toHaveLength(0)
+    expect(found.every(own => creditOf(own, 'C2') < 1)).toBe(true)
+    const right = found.filter(own => creditOf(own, 'C1') === 1).length
     expect(right).toBeGreaterThan(3)
     expect(right).toBeLessThan(17)
   })
 
   it('may be inverted', async () => {
-    const [own] = await toldBy({ control: 'flipped' })
+    const [own] = await gradedBy({ control: 'flipped' })
     expect([creditOf(own, 'C1'), creditOf(own, 'C2'), own.proved]).toEqual([0, 0, false])
     expect(own.verdicts[0]).toMatchObject({ met: false, source: 'rule' })
   })
 
   it('may be chance, the same each time', async () => {
-    const [once, again] = [await toldBy({ control: 'random' }), await toldBy({ control: 'random' })]
+    const [once, again] = [await gradedBy({ control: 'random' }), await gradedBy({ control: 'random' })]
     expect(once.map(({ verdicts }) => verdicts)).toEqual(again.map(({ verdicts }) => verdicts))
     const c1 = once.map(own => creditOf(own, 'C1'))
     expect(new Set(c1).size).toBe(c1.length)
@@ -64,15 +64,15 @@ describe('what training is graded by', () => {
   })
 
   it('may judge C4 and C5 by proof', async () => {
-    const [proxy, exact] = [await toldBy({}), await toldBy({ softCriteria: 'exact' })]
+    const [proxy, exact] = [await gradedBy({}), await gradedBy({ softCriteria: 'exact' })]
     expect(exact.every(own => creditOf(own, 'C5') === 1 && creditOf(own, 'C4') === 1)).toBe(true)
     expect(proxy.some(own => creditOf(own, 'C5') < 1)).toBe(true)
   })
 
   it.each(['random', 'flipped', 'shuffled'] as const)('%s: the true grade stays beside', async control => {
-    const [plain, told] = [await toldBy({}), await toldBy({ control })]
-    expect(told.map(({ grade }) => grade)).toEqual(plain.map(({ grade }) => grade))
-    expect(told.some(({ grade, proved }) => grade.correctAndProved !== proved)).toBe(true)
+    const [plain, found] = [await gradedBy({}), await gradedBy({ control })]
+    expect(found.map(({ grade }) => grade)).toEqual(plain.map(({ grade }) => grade))
+    expect(found.some(({ grade, proved }) => grade.correctAndProved !== proved)).toBe(true)
   })
 
   it('without a control is the task itself', async () => {

@@ -51,8 +51,8 @@ const randomCredits = (
 const shuffled = (task: TrainedLogicTask): TrainedLogicTask => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
   const elsewhere = async (said: readonly LogicResponse[], items: readonly Item<LogicTaskExample>[]) => {
-    const told = await task.grade(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
-    return told.map((own, i) => ({ ...own, grade: said[i].grade }))
+    const graded = await task.grade(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
+    return graded.map((own, i) => ({ ...own, grade: said[i].grade }))
   }
   return {
     ...regraded(task, elsewhere),

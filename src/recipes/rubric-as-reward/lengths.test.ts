@@ -20,11 +20,11 @@ const step = (lengths: Lengths, number: number, proved: (hops: number) => boolea
     drawn.set(each, hops)
     return each
   })
-  const figures = lengths.learn(
+  const metrics = lengths.learn(
     number,
     problems.map(each => ({ problem: each, proved: proved(drawn.get(each)!) })),
   )
-  return { hops: problems.map(each => drawn.get(each)!), figures }
+  return { hops: problems.map(each => drawn.get(each)!), metrics }
 }
 
 describe('lengths that grow with success', () => {
@@ -33,9 +33,9 @@ describe('lengths that grow with success', () => {
     const first = step(lengths, 1, () => true)
     expect(new Set(first.hops)).toEqual(new Set([2, 3, 4]))
     expect(first.hops.filter(hops => hops === 4).length / 40).toBeCloseTo(0.5, 0)
-    expect(first.figures).toMatchObject({ longestHops: 4, provedByLength: { '4 hops': 1, '2 hops': 1 } })
+    expect(first.metrics).toMatchObject({ longestHops: 4, provedByLength: { '4 hops': 1, '2 hops': 1 } })
     expect(
-      Object.values(first.figures.shareByLength as Record<string, number>).reduce((a, b) => a + b),
+      Object.values(first.metrics.shareByLength as Record<string, number>).reduce((a, b) => a + b),
     ).toBeCloseTo(1)
     expect(lengths.longestAt(2)).toBe(4)
     step(lengths, 2, () => true)
@@ -52,7 +52,7 @@ describe('lengths that grow with success', () => {
 
   it('count what could be graded alone, and only rollouts of the present length', () => {
     const lengths = new Lengths(scheduleOf({ ...GROWING, window: 1 }), 1)
-    expect(step(lengths, 1, hops => (hops === 4 ? null : true)).figures.provedByLength).toMatchObject({
+    expect(step(lengths, 1, hops => (hops === 4 ? null : true)).metrics.provedByLength).toMatchObject({
       '4 hops': null,
     })
     step(lengths, 2, hops => hops < 4)
@@ -71,11 +71,11 @@ describe('lengths that grow with success', () => {
   it('may move on by what is not the proof, and still tell of proofs', () => {
     const lengths = new Lengths(scheduleOf({ ...GROWING, window: 1, by: 'answered' }), 1)
     const drawn = lengths.draw(1, 8, i => problem(`answered ${i}`))
-    const figures = lengths.learn(
+    const metrics = lengths.learn(
       1,
       drawn.map(each => ({ problem: each, proved: false, passed: true })),
     )
-    expect(Object.values(figures.provedByLength as Record<string, number>).every(share => share === 0)).toBe(
+    expect(Object.values(metrics.provedByLength as Record<string, number>).every(share => share === 0)).toBe(
       true,
     )
     expect(lengths.longestAt(2)).toBe(5)

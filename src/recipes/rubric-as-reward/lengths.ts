@@ -150,7 +150,7 @@ export class Lengths {
     return isLongest || longest === shortest ? longest : shortest + Math.floor(other * (longest - shortest))
   }
 
-  /** Figures of a step's rollouts; moves on where they are good enough. */
+  /** Metrics of a step's rollouts; moves on where they are good enough. */
   learn(step: number, outcomes: readonly RolloutOutcome[]): Omit<MetricsRow, 'step'> {
     const tallies = new Map<number, Tally & { drawn: number; passed: number }>()
     for (const { problem, proved, passed = proved } of outcomes) {

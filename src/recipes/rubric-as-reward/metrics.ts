@@ -140,7 +140,7 @@ export const rubricAsRewardRolloutRow = (
 }
 
 /**
- * Figures by source, each a group with one entry a source (`accuracyBySourceAndLabel`: one a source and label that occurs); null
+ * Metrics by source, each a group with one entry a source (`accuracyBySourceAndLabel`: one a source and label that occurs); null
  * where the step has no rollout that says anything. Criteria are those that training goes by, answers and proofs the truth.
  * @param names all sources, also those without a problem in this step
  */
@@ -150,8 +150,8 @@ export const sourceMetrics = (
 ): Record<string, MetricGroup> => {
   const all = groups.flat()
   const of = (name: string) => all.filter(({ problem }) => problem.source === name)
-  const bySource = (figure: (items: readonly LogicRollout[]) => number | null): MetricGroup =>
-    Object.fromEntries(names.map(name => [name, figure(of(name))]))
+  const bySource = (metric: (items: readonly LogicRollout[]) => number | null): MetricGroup =>
+    Object.fromEntries(names.map(name => [name, metric(of(name))]))
   const labelled = names.flatMap(name =>
     LOGIC_LABELS.flatMap(label => {
       const own = of(name).filter(({ problem }) => problem.label === label)

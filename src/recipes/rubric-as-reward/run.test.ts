@@ -138,7 +138,7 @@ describe('continued supervision', () => {
         policy: { threads: 1, spinning: false },
         demonstrations: {
           batch: 3,
-          curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1] }] },
+          curriculum: { kind: 'custom', sources: [{ hops: 1 }], keyframes: [{ at: 0, weights: [1] }] },
         },
         steps: 2,
         rollout: { maxTokens: 40 },

@@ -61,7 +61,7 @@ const learn = async (
     )
   const format = formatFor(config.task.prompt, folder, config.task)
   const sources = await decidedSources(config, solver)
-  for (const message of sources.told) tell('info', message)
+  for (const message of sources.messages) tell('info', message)
   const stream = problemSource(config, sources.trained)
   const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
     ...logicTask(format, solver, { noveltyDiscount, proxies: grader?.proxies, truth }),
@@ -86,10 +86,10 @@ const decidedSources = async (config: RubricAsRewardConfig, solver: LogicSolver)
   const decided = async (sources: OpenSource[] | null) => sources && (await decideSources(sources, solver))
   const trained = await decided(trainingSources(config))
   const tested = await decided(testSources(config))
-  const told = [
+  const messages = [
     ...(trained ?? []).flatMap(source => describeLeftOut(source, 'training')),
     ...(tested ?? []).flatMap(source => describeLeftOut(source, 'test')),
     ...(tested === null ? [] : describeSmallerTest(tested, config.evaluation.problems)),
   ]
-  return { trained, tested, told }
+  return { trained, tested, messages }
 }

@@ -55,22 +55,22 @@ const config = () =>
 
 const run = async (name: string, stopAfter: number, resume = false) => {
   let steps = resume ? 1 : 0
-  const told: string[] = []
+  const logged: string[] = []
   await runRubricAsReward(config(), {
     dir: at(name),
     resume,
     events: {
       onStep: () => steps++,
       shouldStop: () => steps >= stopAfter,
-      onMessage: text => told.push(text),
+      onMessage: text => logged.push(text),
     },
   })
-  return { ...loadReportData(at(name)), told }
+  return { ...loadReportData(at(name)), logged }
 }
 
 describe('a run on FOLIO and ProofWriter rows with a chat model of random weights', () => {
   it(
-    'tells figures by source, names what it leaves out, and goes on after a stop with the same rows',
+    'tells metrics by source, names what it leaves out, and goes on after a stop with the same rows',
     async () => {
       const whole = await run('whole', 99)
       await run('parts', 1)
@@ -100,7 +100,7 @@ describe('a run on FOLIO and ProofWriter rows with a chat model of random weight
       expect(whole.info.primarySet).toBe('folio + proofwriter')
 
       const left = /training source folio: 1 row left out: folio-9000 \(premises-FOL/
-      expect(whole.told.join('\n')).toMatch(left)
+      expect(whole.logged.join('\n')).toMatch(left)
       expect(
         readEvents(at('whole'))
           .map(({ message }) => message)

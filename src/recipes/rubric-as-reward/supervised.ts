@@ -14,16 +14,16 @@ import type { RubricAsRewardConfig } from './config.ts'
 /**
  * What is learnt at each step: other demonstrations than the cold start's own, whatever its seed was.
  * @param vocabulary how many tokens the model has
- * @throws ConfigError naming the source or knot that cannot be
+ * @throws ConfigError naming the source or keyframe that cannot be
  */
 export const continuedDemonstrations = (
   { demonstrations: settings, seed, steps }: Pick<RubricAsRewardConfig, 'demonstrations' | 'seed' | 'steps'>,
   vocabulary: number,
 ): ((step: number) => SupervisedExample[]) => {
-  const waiting = settings!.curriculum.knots.findIndex(({ until }) => until !== undefined)
+  const waiting = settings!.curriculum.keyframes.findIndex(({ until }) => until !== undefined)
   if (waiting >= 0)
     throw new ConfigError(
-      `demonstrations.curriculum.knots[${waiting}].until: expected nothing set, because continued supervision has no knots that wait`,
+      `demonstrations.curriculum.keyframes[${waiting}].until: expected nothing set, because continued supervision has no keyframes that wait`,
     )
   return demonstrations({ ...settings!, steps, seed: `continued/${seed}` }, vocabulary)
 }

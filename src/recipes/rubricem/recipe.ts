@@ -50,7 +50,7 @@ export interface RubricemParts<Problem> {
   /** What new rubrics have to tell apart; absent: nothing. */
   anchors?: StageAnchors<Problem>
   evaluate: Recipe<unknown>['evaluate']
-  /** Told when the bank has changed. */
+  /** Called when the bank has changed. */
   onBank?(step: number): void
 }
 

@@ -38,7 +38,7 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
       expect(row.answeredShare).toBe(1)
       expect(Object.values(row.toolTrouble as object)).toEqual([0, 0, 0, 0, 0, 0])
     }
-    // Judges' calls are figures beside a step's time, no stages of it.
+    // Judges' calls are metrics beside a step's time, no stages of it.
     expect(stageNames(readMetrics(dir)).toSorted()).toEqual(['grade', 'sample', 'update'])
     expect(metrics.length).toBe(
       readMetrics(dir).filter(({ time }) => time?.proposalJudgeCallCount === 2).length,

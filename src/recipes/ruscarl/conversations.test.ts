@@ -177,15 +177,15 @@ describe('grading a conversation', () => {
     const own = writeRows(join(folder, 'both signs'), both)
     const task = { kind: 'conversations', file: own, holdOut: 2, nulls: 'drop' }
     const judge = { fleet: fleetOf({ sendTopK: true }), ask: { retries: 0 } }
-    const told = async (answer?: (text: string) => string) => {
+    const found = async (answer?: (text: string) => string) => {
       const { reward } = taskOf({ task, judge }, noting(answer).judge)
       const { train } = reward
       const grades = await reward.grade(train.map(problem => ({ problem, tokens: bytes('x') })))
       return grades.map((grade, i) => [train[i].rubric.criteria[0].points, grade.score, rewardOf(grade)])
     }
-    for (const [points, score, reward] of await told())
+    for (const [points, score, reward] of await found())
       expect([score, reward]).toEqual(points! > 0 ? [1, 1] : [null, 0])
-    for (const [points, score, reward] of await told(() => 'no idea'))
+    for (const [points, score, reward] of await found(() => 'no idea'))
       expect([score, reward]).toEqual([null, points! > 0 ? null : 0])
   })
 

@@ -60,7 +60,7 @@ export const ruscarlPresets: Readonly<Record<string, { summary: string; config: 
             deadlineMs: 86_400_000,
             outageMs: 86_400_000,
           },
-          // A server that refuses it is asked without, and that is told.
+          // A server that refuses it is asked without, and that is logged.
           ask: { topK: 20 },
         },
         steps: 350,

@@ -10,10 +10,10 @@ import { evaluationLine } from '../common/evaluation-config.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
-import type { StepWork } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold.ts'
+import type { StepWork } from '../common/step-work.ts'
 import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
@@ -119,7 +119,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       lines: [
         ...dataLines(config, data),
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-        // The figures of the plan are without it.
+        // The metrics of the plan are without it.
         ...(dynamicSampling
           ? [
               `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,

@@ -168,8 +168,8 @@ describe('ruscarl on conversations', () => {
       // Only what ended by itself is learnt.
       for (const { tokens } of written) expect(tokens.at(-1)).toBe(257)
       expect(readMetrics(join(result.dir, 'sft'))).toHaveLength(2)
-      const [told] = readEvents(join(result.dir, 'sft'))
-      expect(told.message).toMatch(/demonstrations kept of 16/)
+      const [found] = readEvents(join(result.dir, 'sft'))
+      expect(found.message).toMatch(/demonstrations kept of 16/)
     },
     SLOW_MS,
   )

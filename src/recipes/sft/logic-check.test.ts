@@ -33,7 +33,10 @@ const start = (task: object, more: object = {}) => ({
 })
 
 const custom = (sources: Record<string, unknown>[], more: object = {}) =>
-  start({ curriculum: { kind: 'custom', sources, knots: [{ at: 0, weights: sources.map(() => 1) }] } }, more)
+  start(
+    { curriculum: { kind: 'custom', sources, keyframes: [{ at: 0, weights: sources.map(() => 1) }] } },
+    more,
+  )
 
 const PACKAGED = { model: { folder: 'package:models/logic-start' } }
 
@@ -56,17 +59,17 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /task\.curriculum\.sources: expected/,
     ],
     [
-      'a curriculum without knots',
+      'a curriculum without keyframes',
       () => start({ curriculum: { kind: 'custom', sources: [{ hops: 1 }] } }),
-      /task\.curriculum\.knots: expected at least one/,
+      /task\.curriculum\.keyframes: expected at least one/,
     ],
     [
       'weights that are no weight a source',
       () =>
         start({
-          curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1, 2] }] },
+          curriculum: { kind: 'custom', sources: [{ hops: 1 }], keyframes: [{ at: 0, weights: [1, 2] }] },
         }),
-      /task\.curriculum\.knots\[0\]\.weights: expected 1/,
+      /task\.curriculum\.keyframes\[0\]\.weights: expected 1/,
     ],
     ['more hops than kinds', () => custom([{ hops: 5, nodes: [2, 3] }]), /nodes: expected/],
     [

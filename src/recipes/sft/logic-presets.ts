@@ -7,7 +7,7 @@ type Source = Readonly<Record<string, unknown>>
 /** A curriculum told by the names of its sources: at each place in the training, the weights of those that are drawn from. */
 const curriculumOf = <Name extends string>(
   sources: Readonly<Record<Name, Source>>,
-  knots: readonly (readonly [
+  keyframes: readonly (readonly [
     at: number,
     weights: Readonly<Partial<Record<Name, number>>>,
     until?: KeyframeWait,
@@ -17,7 +17,7 @@ const curriculumOf = <Name extends string>(
   return {
     kind: 'custom',
     sources: names.map(name => sources[name]),
-    knots: knots.map(([at, weights, until]) => ({
+    keyframes: keyframes.map(([at, weights, until]) => ({
       at,
       weights: names.map(name => weights[name] ?? 0),
       ...(until && { until }),
@@ -102,10 +102,10 @@ const DRILLS: readonly (readonly [weights: Weights<Drill>, loss: number, latest:
 const WINDOW = 40
 
 /**
- * The drills, a step each beside their waiting, then knots of one's own.
- * @param steps of the whole training @param knots by their share of what is left of it behind the drills
+ * The drills, a step each beside their waiting, then keyframes of one's own.
+ * @param steps of the whole training @param keyframes by their share of what is left of it behind the drills
  */
-const afterDrills = <Name extends string>(steps: number, knots: Keyframes<Name | Drill>) => {
+const afterDrills = <Name extends string>(steps: number, keyframes: Keyframes<Name | Drill>) => {
   const placeOf = (step: number) => Math.round(1e5 * (step / steps)) / 1e5
   const behind = placeOf(DRILLS.length)
   const waiting = DRILLS.map(
@@ -116,7 +116,10 @@ const afterDrills = <Name extends string>(steps: number, knots: Keyframes<Name |
         { loss, window: WINDOW, atMost: placeOf(latest) },
       ] as const,
   )
-  return [...waiting, ...knots.map(([share, weights]) => [behind + share * (1 - behind), weights] as const)]
+  return [
+    ...waiting,
+    ...keyframes.map(([share, weights]) => [behind + share * (1 - behind), weights] as const),
+  ]
 }
 
 /** What trains a model of 0.8 million parameters with heads of 16 to look rules up and to prove. */

@@ -92,10 +92,10 @@ describe('logic-rubric-start', () => {
     const reasoners = texts.filter(({ prompt }) => !prompt.endsWith('\n<rubric>'))
     expect(reasoners.length).toBeGreaterThan(15)
     expect(reasoners.every(({ response }) => proofs.has(response))).toBe(true)
-    const told = reasoners.filter(({ prompt }) => /\n(do|avoid) /.test(prompt))
-    expect(told.length).toBeGreaterThan(4)
+    const found = reasoners.filter(({ prompt }) => /\n(do|avoid) /.test(prompt))
+    expect(found.length).toBeGreaterThan(4)
     const byText = new Map(responses().map(({ text, index }) => [text, problem(index)]))
-    for (const { prompt, response } of told)
+    for (const { prompt, response } of found)
       for (const [, word, criterion] of prompt.matchAll(/\n(do|avoid) ([^\n]*)/g)) {
         const evidence = logicEvidenceOf(byText.get(response)!, partReasoning(response).thinking, null)
         expect(isMet(LOGIC_GRAMMAR.read(criterion)!, evidence), criterion).toBe(word === 'do')

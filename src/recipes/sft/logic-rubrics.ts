@@ -138,7 +138,7 @@ export const learnLogicRubrics = (config: Config): LearntTask => {
   const { reasoners, rubric, rubricTokens } = config.task
   const { maxPositions } = config.model.shape
   const start = logicRubricsStart(config.task, { seed, batch, tested: evaluation.problems })
-  const { task, told } = start
+  const { task, hinted } = start
   const { unseen, rubrics } = testedRoles(start, config.task)
   const thinking = Math.max(evaluation.maxTokens, reasoners.maxTokens)
   const tokens = LOGIC_RUBRIC_VOCABULARY
@@ -146,7 +146,7 @@ export const learnLogicRubrics = (config: Config): LearntTask => {
     ...learnRoles(config, {
       task,
       draw: (problem, rng) => logicRubricator.propose(problem, rubric, rng).text,
-      tested: [{ task: unseen }, { task: told }, { task: rubrics, maxTokens: rubricTokens }],
+      tested: [{ task: unseen }, { task: hinted }, { task: rubrics, maxTokens: rubricTokens }],
       words: {
         evaluation: 'unseen problems, hints that are to be followed, rubrics of the grammar',
         more: [
@@ -170,7 +170,7 @@ export const learnLogicRubrics = (config: Config): LearntTask => {
       task.tests.unseen.slice(0, FITTED).flatMap((problem): Room[] => [
         {
           what: `problem ${problem.id} with hints`,
-          promptTokens: told.prompt(problem).length,
+          promptTokens: hinted.prompt(problem).length,
           newTokens: evaluation.maxTokens,
         },
         {

@@ -112,12 +112,12 @@ const evaluateRecords = async (policy: Policy, asked: Asked, step: number): Prom
     recordsQuestion(RECORDS_TEST_WORLD, i, asked),
   )
   const plain = await attempts(policy, asked, questions)
-  const told = await attempts(policy, asked, questions, question =>
+  const referred = await attempts(policy, asked, questions, question =>
     agentPrompt(question, [trueReference(question)]),
   )
   return [
     await attemptRow('unseen', step, questions, plain, asked.calls),
-    await attemptRow('told', step, questions, told, asked.calls),
+    await attemptRow('told', step, questions, referred, asked.calls),
     await reflectionRow(policy, step, questions, plain),
   ]
 }

@@ -30,7 +30,7 @@ const configOf = (loss: number) =>
           { hops: 1, recite: 1 },
           { hops: 5, style: 'real' },
         ],
-        knots: [
+        keyframes: [
           { at: 0, weights: [1, 0], until: { loss, window: 2, atMost: 0.75 } },
           { at: 0.001, weights: [0, 1] },
         ],
@@ -52,11 +52,11 @@ const train = async (name: string, loss: number, stops: readonly number[] = []) 
 const longSteps = (rows: readonly Omit<MetricsRow, 'time'>[]) =>
   rows.filter(({ tokens }) => Number(tokens) > 4 * 100).map(({ step }) => Number(step))
 
-describe('a knot that waits', () => {
+describe('a keyframe that waits', () => {
   it(
     'is left when the loss is below its bound, or where it must be; a stopped training finds it as it was',
     async () => {
-      // Any loss will do: two steps of the window, one at the knot, then on. None will: nine of twelve steps, and one.
+      // Any loss will do: two steps of the window, one at the keyframe, then on. None will: nine of twelve steps, and one.
       const easy = longSteps(await train('easy', 1e3))
       expect(easy[0]).toBe(4)
       expect(longSteps(await train('hard', 1e-9))[0]).toBe(11)

@@ -34,7 +34,7 @@ interface Overlay {
   points(run: ComparedRun): CurvePoint[]
 }
 
-/** A figure of metrics.jsonl, or a criterion. */
+/** A metric of metrics.jsonl, or a criterion. */
 const trainingCurve = (
   key: string,
   { title, unit, about }: Omit<Overlay, 'id' | 'points'> = metricOf(key),
@@ -43,10 +43,10 @@ const trainingCurve = (
   points: ({ data }) => curveOf(data.metrics, key),
 })
 
-/** What charts are of first, and in reports alone: figures that are measured. */
+/** What charts are of first, and in reports alone: metrics that are measured. */
 const FIRST = ['reward', 'heldOut', ...HEALTH.flatMap(({ key, exact }) => (exact ? [] : [key]))]
 
-/** What is in any run's rows: plain figures, then criteria. */
+/** What is in any run's rows: plain metrics, then criteria. */
 const allCurves = (groups: readonly RunGroup[]): Overlay[] => {
   const rows = groups.flatMap(({ runs }) => runs.flatMap(({ data }) => data.metrics))
   const names = new Set(FIRST)
@@ -93,11 +93,11 @@ export const shownGroups = (groups: readonly RunGroup[], scores: readonly (numbe
 interface OverlayOptions {
   /** Around the mean; from the lowest run to the highest where not given. */
   band?: (values: readonly number[]) => CurveBand
-  /** Of live runs: every figure there is, as it is, for the reader to smooth. */
+  /** Of live runs: every metric there is, as it is, for the reader to smooth. */
   isLive?: boolean
 }
 
-/** A chart for each figure that any of the runs has. */
+/** A chart for each metric that any of the runs has. */
 export const overlayCharts = (
   groups: readonly RunGroup[],
   { band = rangeBand, isLive = false }: OverlayOptions = {},

@@ -1,4 +1,4 @@
-/** @file Any number of runs compared: in groups over seeds, as figures, as text, and as a page with one curve over another. */
+/** @file Any number of runs compared: in groups over seeds, as metrics, as text, and as a page with one curve over another. */
 
 import { renderPage } from '../report/page.ts'
 import { pageText, TERMINAL } from '../report/page-text.ts'
@@ -23,7 +23,7 @@ const describe = ({ label, runs }: RunGroup, names: ReadonlyMap<string, string>)
   }
 }
 
-/** The figures of groups of runs. */
+/** The metrics of groups of runs. */
 export const comparedRuns = ({ groups, settings }: GroupedRuns): ComparedRuns => {
   const dirs = groups.flatMap(({ runs }) => runs.map(({ dir }) => dir))
   const names = runNames(dirs)

@@ -1,4 +1,4 @@
-/** @file The figures of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
+/** @file The metrics of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
 
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { studentInterval } from '../report/bands.ts'

@@ -103,7 +103,7 @@ const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
 })
 
 interface CompareOptions {
-  /** Of live runs: how curves may be had, which are every figure there is, as it is. */
+  /** Of live runs: how curves may be had, which are every metric there is, as it is. */
   tools?: ChartTools
   /** Where the page of a run is, by its folder. */
   addressOf?(dir: string): string | undefined

@@ -52,8 +52,8 @@ export const withoutFolders = (value: unknown): unknown => {
       : withoutOwnHost(value)
   if (Array.isArray(value)) return value.map(withoutFolders)
   if (value === null || typeof value !== 'object') return value
-  const told = Object.entries(value).filter(([key]) => !TELLS_TOO_MUCH.has(key))
-  return Object.fromEntries(told.map(([key, own]) => [key, withoutFolders(own)]))
+  const published = Object.entries(value).filter(([key]) => !TELLS_TOO_MUCH.has(key))
+  return Object.fromEntries(published.map(([key, own]) => [key, withoutFolders(own)]))
 }
 
 /** Whether a setting, by its dotted path, may be told. */

@@ -33,7 +33,7 @@ const intervalNotes = ({ paired }: ScoreChange, { interval }: EvalRow['scores'][
   return interval ? [`95% interval after: ${percentInterval(interval)}`] : []
 }
 
-/** Where the last evaluation has more problems than it shares with the first, the figure over all of them. */
+/** Where the last evaluation has more problems than it shares with the first, the metric over all of them. */
 const allNotes = ({ paired }: ScoreChange, after: EvalRow, score: string): string[] =>
   paired !== null && paired.n < after.n
     ? [`${percent(scoreValue(after, score))} after on all ${number(after.n)} problems`]
@@ -105,7 +105,7 @@ const speedCard = (data: ReportData): HeadlineCard | null => {
   }
 }
 
-/** The cards that this run has figures for. */
+/** The cards that this run has metrics for. */
 export const headlineCards = (data: ReportData): HeadlineCard[] => {
   const set = setNames(data)[0]
   const scores =

@@ -57,8 +57,8 @@ const single = (data: ReportData, { exact, ...drawn }: Drawn, read: Read): Chart
       ]
     : []
 
-/** A chart of one figure by its name; none where no step has a value. */
-const figure = (data: ReportData, key: string, id: string): ChartSpec[] => {
+/** A chart of one metric by its name; none where no step has a value. */
+const metric = (data: ReportData, key: string, id: string): ChartSpec[] => {
   const { key: _, ...known } = metricOf(key)
   return single(data, { ...known, id }, named(key))
 }
@@ -112,7 +112,7 @@ const inGroup =
     isGroup(row[key]) ? row[key][name] : null
 
 const learning = (data: ReportData): ChartSpec[] => [
-  ...['reward', 'heldOut'].flatMap(key => figure(data, key, key)),
+  ...['reward', 'heldOut'].flatMap(key => metric(data, key, key)),
   ...headlineScores(data.evals).flatMap(score => withEvals(data, score)),
 ]
 
@@ -155,7 +155,7 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
 }
 
 const health = (data: ReportData): ChartSpec[] => {
-  const charts = HEALTH.flatMap(({ key }) => figure(data, key, key))
+  const charts = HEALTH.flatMap(({ key }) => metric(data, key, key))
   const place = charts.findIndex(chart => chart.id === 'gradNorm')
   charts.splice(place === -1 ? charts.length : place, 0, ...logprobGap(data))
   return charts
@@ -220,7 +220,7 @@ const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
     const { title, unit, about } = metricOf(key)
     const id = `metric-${key}`
-    const own = figure(data, key, id)
+    const own = metric(data, key, id)
     if (own.length > 0) return own
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
@@ -251,11 +251,11 @@ const withoutZeros = (section: ChartSection): ChartSection => {
   }
 }
 
-/** Families of figures; without any of a run's own there is nothing of them. */
+/** Families of metrics; without any of a run's own there is nothing of them. */
 const families = (data: ReportData): ChartSection[] =>
   METRIC_FAMILIES.map(({ keys, ...family }) => ({ ...family, size: 'narrow', charts: unnamed(data, keys) }))
 
-/** Sections of figures that a setting, or luck, may keep at zero. */
+/** Sections of metrics that a setting, or luck, may keep at zero. */
 const MAY_BE_OFF = new Set([
   'Health of the policy',
   'Other metrics',

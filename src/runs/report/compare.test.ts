@@ -74,7 +74,7 @@ it('pairs only problems that both have', () => {
   expect(pairedDifference(before, after, 'correctAndValid')).toBeNull()
 })
 
-it('shows the figures that a paired difference is between', () => {
+it('shows the metrics that a paired difference is between', () => {
   const a = makeRun('few', 1, 0.1, answers([0, 1]))
   const b = makeRun('many', 1, 0.1, answers([1, 1, 0, 0, 0, 0]))
   const { text, json } = compareRuns(a, b)
@@ -170,5 +170,5 @@ it('says of runs that have begun and no more that there is nothing to compare', 
     run.close()
     return run.dir
   })
-  expect(compareRuns(dirs[0], dirs[1]).text).toMatch(/^No figure that both runs have/)
+  expect(compareRuns(dirs[0], dirs[1]).text).toMatch(/^No metric that both runs have/)
 })

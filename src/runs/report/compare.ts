@@ -233,12 +233,12 @@ const tablesOf = ({ a, b, evals, criteria, metrics, settings }: RunComparison): 
 /** A comparison without the tables that have no rows. */
 const render = (comparison: RunComparison): string => {
   const tables = tablesOf(comparison).filter(({ length }) => length > 1)
-  if (tables.length === 0) return 'No figure that both runs have, and no setting in which they differ.\n'
+  if (tables.length === 0) return 'No metric that both runs have, and no setting in which they differ.\n'
   return `${tables.map(alignedTable).join('\n\n')}\n`
 }
 
 /**
- * Compares two runs: `b - a` throughout. Evaluations are paired over problems with the same id; the text shows their figures over
+ * Compares two runs: `b - a` throughout. Evaluations are paired over problems with the same id; the text shows their metrics over
  * these.
  * @throws RunError when one of them is no run
  */

@@ -143,7 +143,7 @@ const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> => {
 export interface Profile {
   before: Record<string, number> | null
   after: Record<string, number>
-  /** Where the figures are from, in words. */
+  /** Where the metrics are from, in words. */
   source: string
   /** Change of each criterion with its interval, paired by problem; null before the end of a run. */
   changes: Record<string, CriterionChange> | null
@@ -193,9 +193,9 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 
 /** What training took so far; seconds are the sum of the steps' total times. */
 export const totalsOf = ({ metrics, totals }: ReportData): RunTotals => {
-  const total = (figure: (row: MetricsRow) => unknown) =>
+  const total = (metric: (row: MetricsRow) => unknown) =>
     metrics.reduce((sum, row) => {
-      const value = figure(row)
+      const value = metric(row)
       return sum + (typeof value === 'number' ? value : 0)
     }, 0)
   return (
@@ -211,8 +211,8 @@ export const totalsOf = ({ metrics, totals }: ReportData): RunTotals => {
 /** Times that are no stages: the whole, what is left of it, grading that goes on beside sampling. */
 const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
 
-/** Figures of judges and verifiers: calls that go on beside sampling, and shares of them. */
-const isCallFigure = (name: string): boolean => /judge|^verifier/i.test(name)
+/** Metrics of judges and verifiers: calls that go on beside sampling, and shares of them. */
+const isCallMetric = (name: string): boolean => /judge|^verifier/i.test(name)
 
 const STAGE_WORDS: Record<string, string> = { sample: 'sampling', grade: 'grading' }
 
@@ -222,7 +222,7 @@ export const stageWord = (stage: string): string => STAGE_WORDS[stage] ?? stage
 /** Names of the stages that a run timed; together with a rest they make up a step. */
 export const stageNames = (metrics: readonly MetricsRow[]): string[] =>
   [...new Set(metrics.flatMap(row => Object.keys(row.time ?? {})))].filter(
-    name => !NO_STAGE.has(name) && !isCallFigure(name),
+    name => !NO_STAGE.has(name) && !isCallMetric(name),
   )
 
 /** A step's time: its `total`, else the sum of its stages. */

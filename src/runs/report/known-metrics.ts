@@ -1,4 +1,4 @@
-/** @file Figures of metrics.jsonl whose meaning is known: what a report calls them. */
+/** @file Metrics of metrics.jsonl whose meaning is known: what a report calls them. */
 
 import { capitalised } from '../../util/format.ts'
 import type { ChartUnit } from './chart-spec.ts'
@@ -35,7 +35,7 @@ const HEALTH_ROWS: readonly Row[] = [
 
 export const HEALTH: readonly Known[] = HEALTH_ROWS.map(knownOf)
 
-/** Figures that belong together have a section, in this order; what of them a run lacks is left out. */
+/** Metrics that belong together have a section, in this order; what of them a run lacks is left out. */
 export const METRIC_FAMILIES: readonly { title: string; about: string; keys: readonly string[] }[] = [
   {
     title: 'Stages',
@@ -88,8 +88,8 @@ export const METRIC_FAMILIES: readonly { title: string; about: string; keys: rea
   },
 ]
 
-/** Figures of single recipes, in words; they stand among the other metrics, or in their family. */
-const FIGURES: readonly Row[] = [
+/** Metrics of single recipes, in words; they stand among the other metrics, or in their family. */
+const METRICS: readonly Row[] = [
   ['reward', 'Reward', 'number', 'mean of the step’s rollouts'],
   ['rewardStd', 'Spread of the reward', 'number', 'standard deviation'],
   ['rewardPlain', 'Reward without scaffold', 'number'],
@@ -202,10 +202,10 @@ export const titleOfKey = (key: string): string =>
           .replaceAll(/[._]+/g, ' '),
   )
 
-/** What is known of a figure of metrics.jsonl by its name. */
+/** What is known of a metric of metrics.jsonl by its name. */
 export const knownMetric = (key: string): Known | undefined =>
-  [...HEALTH, ...FIGURES.map(knownOf)].find(figure => figure.key === key)
+  [...HEALTH, ...METRICS.map(knownOf)].find(metric => metric.key === key)
 
-/** A figure of metrics.jsonl as it is called; one that is not known by its name, as words. */
+/** A metric of metrics.jsonl as it is called; one that is not known by its name, as words. */
 export const metricOf = (key: string): Known =>
   knownMetric(key) ?? { key, title: titleOfKey(key), unit: 'number' }

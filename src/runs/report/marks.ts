@@ -1,4 +1,4 @@
-/** @file Figures on a line as data: what was measured with its interval, runs as dots. */
+/** @file Metrics on a line as data: what was measured with its interval, runs as dots. */
 
 import { plural } from '../../util/format.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
@@ -21,7 +21,7 @@ interface Measure {
   zone?: readonly [number, number]
 }
 
-/** A figure with its interval: zero in the middle where it may be below it, dashed what is to be reached, shaded a margin. */
+/** A metric with its interval: zero in the middle where it may be below it, dashed what is to be reached, shaded a margin. */
 export const measureMarks = ({ ends, value, interval, status, least, zone }: Measure): LineMark[] => {
   const at = scaleOf(ends)
   const between = (kind: string, [low, high]: readonly [number, number]) => ({
@@ -72,7 +72,7 @@ export const dotBlocks = (groups: readonly DotGroup[], { colors, text, isYesNo }
     const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'report' })
     const isMany = values.length > 1
     return {
-      ...{ name, about, figure: text(mean(values)) },
+      ...{ name, about, value: text(mean(values)) },
       label: `${name}: ${plural(values.length, 'run')}, mean ${text(mean(values))}`,
       notes: isMany ? [`${text(low)} to ${text(high)}`] : [],
       marks: [

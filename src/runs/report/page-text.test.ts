@@ -23,7 +23,7 @@ it('a name with line ends, escapes or markup stays in its cell', () => {
   ])
 })
 
-it('a long name does not push figures out of a terminal', () => {
+it('a long name does not push metrics out of a terminal', () => {
   const long = { head: ['', 'Share'], rows: [{ cells: ['😀'.repeat(500), '5%'] }] }
   const [, row] = pageText({ title: 'T', end: [tableBlock(long)] }, TERMINAL)
     .split('\n')

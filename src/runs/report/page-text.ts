@@ -99,7 +99,7 @@ const factText = ([name, value]: PageFact): string | null =>
 
 const listText = (lines: readonly string[]): string => lines.map(line => `- ${line}`).join('\n')
 
-/** What of a block is words and figures; empty where nothing is. */
+/** What of a block is words and metrics; empty where nothing is. */
 const blockText = (block: Block, level: number, form: TextForm): string => {
   switch (block.kind) {
     case 'text':
@@ -117,8 +117,8 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
       return tableText(block.table, form)
     case 'lines':
       return listText(
-        block.lines.map(({ name, figure, notes = [], below }) =>
-          joined([joined([`${name}: ${figure}`, ...notes], ', '), below], '. '),
+        block.lines.map(({ name, value, notes = [], below }) =>
+          joined([joined([`${name}: ${value}`, ...notes], ', '), below], '. '),
         ),
       )
     case 'panel': {
@@ -137,7 +137,7 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
 const textsOf = (blocks: BlockList, level: number, form: TextForm): string[] =>
   blocks.flatMap(block => (block ? blockText(block, level, form) : []))
 
-/** A section without words or figures is left out. */
+/** A section without words or metrics is left out. */
 export const pageText = (page: PageView, form: TextForm): string => {
   const sections = shownSections(page).flatMap(({ title, about, blocks }) => {
     const inside = joined(textsOf(blocks, 3, form), '\n\n')

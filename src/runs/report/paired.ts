@@ -34,7 +34,7 @@ export const pairedCriterion = (
 ): PairedDifference | null =>
   pairedBy(before, after, { key: `criterion ${id}`, of: item => item.criteria?.[id] })
 
-interface ItemFigure {
+interface ItemMetric {
   key: string
   of(item: EvalItem): number | null | undefined
 }
@@ -45,17 +45,17 @@ const known = new WeakMap<EvalRow, Map<string, { before: EvalRow; found: PairedD
 const pairedBy = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
-  figure: ItemFigure,
+  metric: ItemMetric,
 ): PairedDifference | null => {
   if (!before?.items || !after?.items) return null
   const own = known.get(after) ?? new Map()
   known.set(after, own)
-  if (own.get(figure.key)?.before !== before)
-    own.set(figure.key, { before, found: pairedNow(before, after, figure) })
-  return own.get(figure.key).found
+  if (own.get(metric.key)?.before !== before)
+    own.set(metric.key, { before, found: pairedNow(before, after, metric) })
+  return own.get(metric.key).found
 }
 
-/** A problem in both evaluations, with what it has of a figure in each. */
+/** A problem in both evaluations, with what it has of a metric in each. */
 export interface PairedItem {
   earlier: EvalItem
   later: EvalItem
@@ -63,8 +63,8 @@ export interface PairedItem {
   after: number
 }
 
-/** The problems for which both evaluations have a figure. */
-export const pairedItems = (before: EvalRow, after: EvalRow, of: ItemFigure['of']): PairedItem[] => {
+/** The problems for which both evaluations have a metric. */
+export const pairedItems = (before: EvalRow, after: EvalRow, of: ItemMetric['of']): PairedItem[] => {
   const items = new Map(before.items?.map(item => [item.id, item]))
   return (after.items ?? []).flatMap(later => {
     const earlier = items.get(later.id)
@@ -75,8 +75,8 @@ export const pairedItems = (before: EvalRow, after: EvalRow, of: ItemFigure['of'
   })
 }
 
-const pairedNow = (before: EvalRow, after: EvalRow, figure: ItemFigure): PairedDifference | null => {
-  const pairs = pairedItems(before, after, figure.of)
+const pairedNow = (before: EvalRow, after: EvalRow, metric: ItemMetric): PairedDifference | null => {
+  const pairs = pairedItems(before, after, metric.of)
   if (pairs.length < 2) return null
   const { estimate, low, high } = bootstrapInterval(
     pairs.map(own => own.after - own.before),

@@ -87,7 +87,7 @@ describe('a report', () => {
     expect(page).toContain(process.version)
   })
 
-  it('has a section for figures that belong together: stages, memory, reflections, phases', () => {
+  it('has a section for metrics that belong together: stages, memory, reflections, phases', () => {
     const data = bareRun('families', run => {
       for (const step of [1, 2, 3, 4])
         run.appendMetrics({
@@ -183,15 +183,15 @@ describe('a report', () => {
     expect(shares).toEqual({ sample: 46.5, grade: 2.3, update: 46.5, rest: 4.7 })
     const sum = Object.values(shares).reduce((a, b) => a + b, 0)
     expect(sum).toBeCloseTo(100, 9)
-    const told = renderReport(data)
-    expect(told).toContain('sampling 46.5%, grading 2.3%, update 46.5%, rest 4.7%')
-    expect(told).not.toContain('gradeBusy')
+    const found = renderReport(data)
+    expect(found).toContain('sampling 46.5%, grading 2.3%, update 46.5%, rest 4.7%')
+    expect(found).not.toContain('gradeBusy')
   })
 
   it('escapes whatever a model wrote, in the page and in its data', () => {
     const attack = '</script><script>alert(1)</script><img src=x onerror=alert(2)>'
     const row: RolloutRow = { step: 1, problemId: attack, prompt: attack, response: attack, reward: 1 }
-    const told = {
+    const found = {
       ...row,
       answer: attack,
       gold: attack,
@@ -199,7 +199,7 @@ describe('a report', () => {
     }
     const data = bareRun('attack', run => {
       run.appendMetrics({ step: 1, reward: 1, [attack]: 3, group: { [attack]: 1 } })
-      run.appendRollouts([row, told])
+      run.appendRollouts([row, found])
       run.appendEvent({ level: 'warning', message: attack })
     })
     data.info.model = attack
@@ -420,7 +420,7 @@ describe('curves', () => {
     const kinds = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`kind${i}`, i]))
     const data = bareRun('zeros', run => {
       for (const step of [1, 2])
-        run.appendMetrics({ step, entropy: step, kl: 0, ownFigure: step, byKind: kinds, few: { a: 1, b: 2 } })
+        run.appendMetrics({ step, entropy: step, kl: 0, ownMetric: step, byKind: kinds, few: { a: 1, b: 2 } })
     })
     const sections = chartSections(data)
     const health = sections.find(({ title }) => title === 'Health of the policy')!
@@ -428,7 +428,7 @@ describe('curves', () => {
     expect(health.about).toBe('Zero all along: kl to the reference.')
     const others = sections.find(({ title }) => title === 'Other metrics')!
     expect(others.charts.map(({ title }) => title)).toEqual([
-      'Own figure',
+      'Own metric',
       ...[1, 2, 3, 4, 5, 6].map(i => `By kind: Kind${i}`),
       'Few',
     ])
@@ -604,8 +604,8 @@ describe('what is rewarded', () => {
     ]
     const section = rewardSection({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } })!
     const text = part(Blocks, { blocks: section.blocks })
-    const told = [...text.matchAll(/<dd>([^<]*)<span class="quiet"> ([^<]*)</g)]
-    expect(told.map(([, about, worth]) => [about, worth])).toEqual([
+    const found = [...text.matchAll(/<dd>([^<]*)<span class="quiet"> ([^<]*)</g)]
+    expect(found.map(([, about, worth]) => [about, worth])).toEqual([
       ['Is &lt;b>short&lt;/b>.', '+2 points · rule length (max: 15)'],
       ['Each row says it in words of its own.', '−1 point · a judge decides · in 4 rows'],
       ['Is kind.', 'points differ by row · a judge decides'],

@@ -127,31 +127,31 @@ const rubricsAbout = (rows: readonly RubricRow[]): string => {
 }
 
 /**
- * Longest lifetimes first, over all questions; of equal ones those that told rollouts apart best. Those that were given with a
+ * Longest lifetimes first, over all questions; of equal ones those that separated rollouts best. Those that were given with a
  * question are not among them.
  */
 export const rubricLifetimes = (rows: readonly RubricRow[]): RubricLifetime[] => {
-  const seen = new Map<string, { question: string; told: { step: number; rubric: RubricStatus }[] }>()
+  const seen = new Map<string, { question: string; seenAt: { step: number; rubric: RubricStatus }[] }>()
   const lastOf = new Map(rows.map(({ question, step }) => [question, step]))
   for (const { step, question, rubrics } of rows)
     for (const rubric of rubrics) {
       if (rubric.since === null) continue
       const key = JSON.stringify([question, rubric.id])
-      const own = seen.get(key) ?? { question, told: [] }
-      own.told.push({ step, rubric })
+      const own = seen.get(key) ?? { question, seenAt: [] }
+      own.seenAt.push({ step, rubric })
       seen.set(key, own)
     }
-  const lifetimes = [...seen.values()].map(({ question, told }): RubricLifetime => {
-    const { step, rubric } = told.at(-1)!
+  const lifetimes = [...seen.values()].map(({ question, seenAt }): RubricLifetime => {
+    const { step, rubric } = seenAt.at(-1)!
     const { stage, sign, title, weight, fate, since } = rubric
     // One that stays need not be told of at every step.
     const last = fate === 'kept' ? lastOf.get(question)! : step
     return {
       ...{ question, stage, sign, title, weight, fate, last, since: since! },
-      description: told.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
-      times: told.length,
-      score: meanKnown(told.map(({ rubric: own }) => own.score)),
-      variance: meanKnown(told.map(({ rubric: own }) => own.variance)),
+      description: seenAt.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
+      times: seenAt.length,
+      score: meanKnown(seenAt.map(({ rubric: own }) => own.score)),
+      variance: meanKnown(seenAt.map(({ rubric: own }) => own.variance)),
     }
   })
   const lived = ({ since, last }: RubricLifetime) => last - since

@@ -87,7 +87,7 @@ const signCard = (sign: MonitorSign, more: BlockList): Block => {
     [
       textBlock(`${sign.message}.`, 'seen'),
       { kind: 'pairs', pairs: explanation(sign) },
-      { kind: 'figures', figures: sign.figures },
+      { kind: 'metrics', metrics: sign.figures },
       ...more,
     ],
     { id: placeOf(sign), class: 'warning-card', title: sign.title, chip },

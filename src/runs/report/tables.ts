@@ -107,10 +107,10 @@ type Scored = Pick<EvalRow, 'scores' | 'byLabel' | 'criteria' | 'criteriaInterva
 
 interface DetailColumn {
   title: string
-  /** What the figure is over, or its interval. */
+  /** What the metric is over, or its interval. */
   about(row: Scored): string
   value(row: Scored): number | null | undefined
-  /** What stands below the figure. */
+  /** What stands below the metric. */
   notes?(row: Scored): string[] | undefined
 }
 

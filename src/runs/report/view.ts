@@ -73,7 +73,7 @@ export interface ScoreLine {
   scores: Scores
 }
 
-/** A figure of the headline in words. */
+/** A metric of the headline in words. */
 export interface HeadlineCard {
   title: string
   /** What it was; null where nobody knows. */
@@ -93,7 +93,7 @@ export interface RadarRow {
   after: number
 }
 
-/** A name, what is drawn on its line, and its figures. */
+/** A name, what is drawn on its line, and its metrics. */
 export interface TrackLine {
   name: string
   /** What who points at the name is told. */
@@ -101,7 +101,7 @@ export interface TrackLine {
   marks: readonly LineMark[]
   /** What is drawn, in words. */
   label?: string
-  figure?: string
+  value?: string
   notes?: readonly (string | null | undefined)[]
   /** In small under it. */
   below?: string
@@ -158,7 +158,7 @@ export type Block =
   | { kind: 'text'; text: string; class: string }
   | { kind: 'heading'; text: string; about?: string }
   /** A name with its number each. */
-  | { kind: 'figures'; figures: Readonly<Record<string, number>> }
+  | { kind: 'metrics'; metrics: Readonly<Record<string, number>> }
   | { kind: 'chips'; chips: readonly Chip[] }
   | { kind: 'facts'; facts: readonly PageFact[] }
   | { kind: 'links'; links: readonly PageLink[] }

@@ -64,7 +64,7 @@ describe('warnings in a report', () => {
     expect(section.match(/response of step \d+(?: for \w)?/g)).toEqual(['response of step 10 for a'])
   })
 
-  it('stand in a section of their own, with what to try, figures, rollouts, and marks on a line', () => {
+  it('stand in a section of their own, with what to try, metrics, rollouts, and marks on a line', () => {
     const page = renderReport(dataOf([on(10, 'a'), over(20, 'a'), on(40, 'b')], [rollout(10, 'a')]))
     expect(page).toContain('<h2>Warnings</h2>')
     expect(page).toContain('seen at 10 &lt;b>.')

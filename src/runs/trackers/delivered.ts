@@ -68,7 +68,7 @@ export class Delivered {
     return steps.rows > metrics || sets.rows > evals || Object.keys(doubtful).length > 0
   }
 
-  /** Whether a row, or one before it, was delivered, or may have been, with other figures than now. */
+  /** Whether a row, or one before it, was delivered, or may have been, with other metrics than now. */
   contradicts({ file, nth, key, digest }: TrackedPoint): boolean {
     if (this.#state.createdAtMs !== this.#createdAtMs) return true
     const { rows, digest: last } = this.#state[file]
@@ -78,7 +78,7 @@ export class Delivered {
 
   /**
    * Of some points those that have not arrived for certain. One that may have arrived keeps the time that it was sent with. Where
-   * it is not the very row any more, a tracker that takes figures once is sent it without timings: those of both makings would
+   * it is not the very row any more, a tracker that takes metrics once is sent it without timings: those of both makings would
    * stand there.
    */
   fresh(points: readonly TrackedPoint[], takesOnce: Tracker['takesOnce']): TrackedPoint[] {
@@ -87,8 +87,8 @@ export class Delivered {
       .map(point => {
         const { atMs = point.atMs } = this.#state.doubtful[point.key] ?? {}
         if (atMs === point.atMs) return point
-        const figures = takesOnce === 'row' ? point.figures : withoutTimes(point.figures)
-        return { ...point, atMs, figures }
+        const metrics = takesOnce === 'row' ? point.metrics : withoutTimes(point.metrics)
+        return { ...point, atMs, metrics }
       })
   }
 

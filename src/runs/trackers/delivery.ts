@@ -7,7 +7,7 @@ import type { Shipment } from './shipment.ts'
 import { type EndStatus, TrackerError } from './tracker.ts'
 
 export interface DeliveryOptions {
-  /** Told once, when delivering fails for the first time. */
+  /** Called once, when delivering fails for the first time. */
   tell(message: string): void
   /** Before the first further try; each one waits twice as long. */
   firstWaitMs?: number
@@ -26,7 +26,7 @@ export class Delivery {
   #failures = 0
   #error: Error | null = null
   #lasting = false
-  #told = false
+  #logged = false
   #closing = false
 
   constructor(shipment: Shipment, options: DeliveryOptions) {
@@ -69,8 +69,8 @@ export class Delivery {
     // Broken rows and full disks are no matter of the tracker's, and as little of the training's.
     this.#lasting = !(error instanceof TrackerError) || error.lasting
     if (this.#closing) return
-    if (!this.#told) {
-      this.#told = true
+    if (!this.#logged) {
+      this.#logged = true
       const then = this.#lasting
         ? 'nothing more is sent there while this training goes on'
         : 'the training goes on, and it is tried again until its end'

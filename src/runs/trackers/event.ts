@@ -23,15 +23,15 @@ const begun = (wallTimeS: number, step: number): MessageWriter => {
 export const versionEvent = (wallTimeS: number): Uint8Array =>
   begun(wallTimeS, 0).text(EVENT.fileVersion, 'brain.Event:2').finish()
 
-/** Figures of a step, each rounded to the 32 bits that scalars have; what is beyond them is infinite there. */
+/** Metrics of a step, each rounded to the 32 bits that scalars have; what is beyond them is infinite there. */
 export const scalarsEvent = (
   wallTimeS: number,
   step: number,
-  figures: Readonly<Record<string, number>>,
+  metrics: Readonly<Record<string, number>>,
 ): Uint8Array =>
   begun(wallTimeS, step)
     .message(EVENT.summary, summary => {
-      for (const [tag, value] of Object.entries(figures))
+      for (const [tag, value] of Object.entries(metrics))
         summary.message(SUMMARY_VALUE, inner =>
           inner.text(VALUE.tag, tag).float32(VALUE.simpleValue, Math.fround(value)),
         )

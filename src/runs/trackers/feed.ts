@@ -97,10 +97,10 @@ export class Feed {
     return this.#point('evals', evals.step, evalMetrics(evals))
   }
 
-  #point(file: TrackedPoint['file'], step: number, figures: Record<string, number>): TrackedPoint {
+  #point(file: TrackedPoint['file'], step: number, metrics: Record<string, number>): TrackedPoint {
     const nth = ++this.rows[file]
-    const digest = shortHash([this.#digests[file], step, withoutTimes(figures)])
+    const digest = shortHash([this.#digests[file], step, withoutTimes(metrics)])
     this.#digests[file] = digest
-    return { file, nth, key: `${file}/${nth}`, step, atMs: Math.round(this.#atMs), figures, digest }
+    return { file, nth, key: `${file}/${nth}`, step, atMs: Math.round(this.#atMs), metrics, digest }
   }
 }

@@ -1,4 +1,4 @@
-/** @file The figures of a run's rows by the names that trackers show them under. */
+/** @file The metrics of a run's rows by the names that trackers show them under. */
 
 import { flatSettings } from '../report/compare.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
@@ -12,29 +12,29 @@ const collect = (value: unknown, path: string, into: TrackedMetrics): void => {
     for (const [key, item] of Object.entries(value)) collect(item, path === '' ? key : `${path}/${key}`, into)
 }
 
-/** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A figure without a value has no entry. */
+/** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A metric without a value has no entry. */
 export const stepMetrics = ({ step: _step, ...row }: MetricsRow): TrackedMetrics => {
-  const figures: TrackedMetrics = {}
-  collect(row, '', figures)
-  return figures
+  const metrics: TrackedMetrics = {}
+  collect(row, '', metrics)
+  return metrics
 }
 
 /**
- * An evaluation under `eval/<set>/`: each score by its name, with `/low` and `/high` of its interval, criteria, figures, and
+ * An evaluation under `eval/<set>/`: each score by its name, with `/low` and `/high` of its interval, criteria, metrics, and
  * the scores of each source. Single problems, baselines and what is no result stay in the run.
  */
 export const evalMetrics = (row: EvalRow): TrackedMetrics => {
-  const figures: TrackedMetrics = {}
+  const metrics: TrackedMetrics = {}
   const base = `eval/${row.set}`
-  scores(row.scores, base, figures)
+  scores(row.scores, base, metrics)
   const { responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged } = row
-  collect({ responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged }, base, figures)
-  collect(row.figures, base, figures)
+  collect({ responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged }, base, metrics)
+  collect(row.figures, base, metrics)
   for (const [name, source] of Object.entries(row.bySource ?? {})) {
-    scores(source.scores, `${base}/${name}`, figures)
-    collect(source.criteria, `${base}/${name}/criteria`, figures)
+    scores(source.scores, `${base}/${name}`, metrics)
+    collect(source.criteria, `${base}/${name}/criteria`, metrics)
   }
-  return figures
+  return metrics
 }
 
 const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): void => {
@@ -47,9 +47,9 @@ const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): voi
 /** Timings, and calls that a cache spares the second time. */
 const isPassing = (name: string): boolean => name.startsWith('time/') || /^eval\/.*\/judgeCalls$/.test(name)
 
-/** Without what is otherwise each time: the figures that a step has again when it is made again. */
-export const withoutTimes = (figures: Readonly<TrackedMetrics>): TrackedMetrics =>
-  Object.fromEntries(Object.entries(figures).filter(([name]) => !isPassing(name)))
+/** Without what is otherwise each time: the metrics that a step has again when it is made again. */
+export const withoutTimes = (metrics: Readonly<TrackedMetrics>): TrackedMetrics =>
+  Object.fromEntries(Object.entries(metrics).filter(([name]) => !isPassing(name)))
 
 /** A configuration by dotted paths, values as text; lists as JSON. */
 export const trackedSettings = (config: unknown): Record<string, string> =>

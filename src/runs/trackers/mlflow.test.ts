@@ -39,7 +39,7 @@ const again = (from: number, to: number, more = {}) =>
   tracked.again(from, to, { time: { total: 3 }, ...more })
 
 describe('a run on MLflow', () => {
-  it('has name, settings, figures at their steps and times, and its end; nothing where there is no value', async () => {
+  it('has name, settings, metrics at their steps and times, and its end; nothing where there is no value', async () => {
     tracked.train(1, 2)
     expect(await deliver()).toMatchObject({ rows: 4, sent: 4, replaced: false })
     expect([...server.experiments.keys()]).toEqual(['tests'])
@@ -69,7 +69,7 @@ describe('a run on MLflow', () => {
     expect(rewards(server.runs[0])).toEqual([1, 2, 3].map(n => [n, n / 8]))
   })
 
-  it('keeps one value a step when steps are made again with the same figures', async () => {
+  it('keeps one value a step when steps are made again with the same metrics', async () => {
     tracked.train(1, 4)
     await deliver()
     again(3, 4)
@@ -79,7 +79,7 @@ describe('a run on MLflow', () => {
     expect(rewards(server.runs[0])).toEqual([1, 2, 3, 4, 5].map(n => [n, n / 8]))
   })
 
-  it('is another run when steps are made again with other figures, and the first one says so', async () => {
+  it('is another run when steps are made again with other metrics, and the first one says so', async () => {
     tracked.train(1, 4)
     await deliver()
     again(3, 4, { reward: 0.875 })
@@ -232,7 +232,7 @@ describe('a run on MLflow', () => {
     await deliver()
     expect(rewards(server.runs[0])).toEqual([1, 2, 3].map(n => [n, n / 8]))
     expect(server.runs).toHaveLength(1)
-    // Made again with other figures.
+    // Made again with other metrics.
     tracked.train(4, 5)
     server.next = ['well', 'well', 'well', 'silent']
     await expect(deliver({ tries: 1 })).rejects.toThrow('the connection failed')

@@ -1,6 +1,6 @@
 /**
  * @file MLflow by its REST API, version 2.0 (mlflow.org/docs/latest/api_reference/rest-api.html): a run in an experiment, its
- * settings as params, its figures by log-batch within the limits of that call, its end as its status.
+ * settings as params, its metrics by log-batch within the limits of that call, its end as its status.
  */
 
 import { shortHash } from '../../util/canonical.ts'
@@ -81,7 +81,7 @@ interface MlflowError {
 export class Mlflow implements Tracker {
   readonly where: string
   readonly exportOptions: readonly string[]
-  readonly takesOnce = 'figure'
+  readonly takesOnce = 'metric'
   readonly mostPoints = 100
   readonly #connection: TrackerConnection
   readonly #experiment: string
@@ -143,15 +143,15 @@ export class Mlflow implements Tracker {
   }
 
   async log(points: readonly TrackedPoint[]): Promise<void> {
-    const metrics = points.flatMap(({ step, atMs, figures }) =>
-      Object.entries(figures).map(([name, value]) => ({
+    const scalars = points.flatMap(({ step, atMs, metrics }) =>
+      Object.entries(metrics).map(([name, value]) => ({
         key: mlflowName(name),
         value,
         timestamp: atMs,
         step,
       })),
     )
-    for (const some of piecesOf(metrics, MOST_METRICS))
+    for (const some of piecesOf(scalars, MOST_METRICS))
       await this.#post('runs/log-batch', { run_id: this.#run, metrics: some })
   }
 
@@ -163,7 +163,7 @@ export class Mlflow implements Tracker {
     await this.#post('runs/set-tag', {
       run_id: this.#run,
       key: 'gradus.replaced',
-      value: 'steps of this run were made again with other figures; a later run of the same name has them',
+      value: 'steps of this run were made again with other metrics; a later run of the same name has them',
     })
     await this.#update('KILLED', Date.now())
   }

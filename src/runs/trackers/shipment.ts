@@ -14,7 +14,7 @@ export class Shipment {
   /** Taken from the feed and not yet delivered. */
   #batch: TrackedPoint[] = []
   #lastMs: number
-  /** Rows that were sent, and runs that were begun anew there because steps had other figures. */
+  /** Rows that were sent, and runs that were begun anew there because steps had other metrics. */
   sent = 0
   replaced = 0
 

@@ -33,7 +33,7 @@ const step = (n: number, reward = n / 8) => [
 ]
 
 describe("TensorBoard's files", () => {
-  it('hold every figure at its step, in the order of the steps; those without a value are left out', async () => {
+  it('hold every metric at its step, in the order of the steps; those without a value are left out', async () => {
     tracked.train(1, 2)
     expect(await write()).toMatchObject({ rows: 4, sent: 4, replaced: false })
     expect(points()).toEqual([...START, ...step(1), ...step(2), [2, 'eval/real/accuracy', 0.75]])
@@ -101,7 +101,7 @@ describe("TensorBoard's files", () => {
     expect(bytes()[0][1]).toBe(whole)
   })
 
-  it('hold figures that 32 bits do not', async () => {
+  it('hold metrics that 32 bits do not', async () => {
     tracked.train(1, 1, { reward: 1e39, gradNorm: -1e300 })
     await write()
     expect(points()).toEqual(

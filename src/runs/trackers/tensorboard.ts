@@ -72,8 +72,8 @@ export class TensorBoard implements Tracker {
     this.#guarded(() =>
       this.#write(
         points
-          .filter(({ figures }) => Object.keys(figures).length > 0)
-          .map(({ atMs, step, figures }) => scalarsEvent(atMs / 1000, step, figures)),
+          .filter(({ metrics }) => Object.keys(metrics).length > 0)
+          .map(({ atMs, step, metrics }) => scalarsEvent(atMs / 1000, step, metrics)),
       ),
     )
   }

@@ -14,7 +14,7 @@ export interface RunFacts {
   tags: Readonly<Record<string, string>>
 }
 
-/** The figures of one row of a run. */
+/** The metrics of one row of a run. */
 export interface TrackedPoint {
   file: 'metrics' | 'evals'
   /** Which row of its file, from 1. */
@@ -25,7 +25,7 @@ export interface TrackedPoint {
   /** When the run was begun plus what its steps took until then: the same whenever the row is read. Milliseconds since 1970. */
   atMs: number
   /** Finite numbers by name: `reward`, `criteria/C1`, `eval/real/accuracy`. */
-  figures: Readonly<Record<string, number>>
+  metrics: Readonly<Record<string, number>>
   /** Of this row and those before it in its file, without the timings, which are others when a step is made again. */
   digest: string
 }
@@ -42,8 +42,8 @@ export interface Tracker {
   readonly where: string
   /** What `gradus export RUN` needs to deliver to the same place: `['--mlflow', 'http://localhost:5000']`. */
   readonly exportOptions: readonly string[]
-  /** What of a repeated request it takes once: a row by its key, or each figure by its value and time. */
-  readonly takesOnce: 'row' | 'figure'
+  /** What of a repeated request it takes once: a row by its key, or each metric by its value and time. */
+  readonly takesOnce: 'row' | 'metric'
   /** Most points that one call of `log` takes. */
   readonly mostPoints: number
   /**
@@ -56,7 +56,7 @@ export interface Tracker {
   log(points: readonly TrackedPoint[]): Promise<void>
   /** @param atMs time of the last row, by which points have theirs. Milliseconds since 1970 @throws TrackerError */
   end(status: EndStatus, atMs: number): Promise<void>
-  /** Marks the run as one whose steps were made again with other figures; a new one is opened after it. @throws TrackerError */
+  /** Marks the run as one whose steps were made again with other metrics; a new one is opened after it. @throws TrackerError */
   replace(): Promise<void>
 }
 

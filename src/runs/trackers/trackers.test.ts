@@ -18,12 +18,12 @@ import { checkTrackers, RunTrackers } from './trackers.ts'
 let server: FakeMlflow
 let tracked: TrackedRunFixture
 let run: RunFolder
-let told: string[]
+let logged: string[]
 beforeEach(async () => {
   server = await new FakeMlflow().start()
   tracked = trackedRun()
   run = RunFolder.open(tracked.dir)
-  told = []
+  logged = []
 })
 afterEach(async () => {
   run.close()
@@ -38,7 +38,7 @@ const files: TrackerSettings = { kind: 'tensorboard', folder: null }
 const follow = (settings: readonly TrackerSettings[] = [mlflow()], options = {}) =>
   new RunTrackers(settings, run, {
     env: {},
-    tell: words => told.push(words),
+    tell: words => logged.push(words),
     firstWaitMs: 5,
     longestWaitMs: 20,
     timeoutMs: 60_000,
@@ -83,7 +83,7 @@ describe('trackers of a run that trains', () => {
     expect(scalars.filter(({ tag }) => tag === 'reward').map(({ step, value }) => [step, value])).toEqual(
       upTo(2),
     )
-    expect(told).toEqual([])
+    expect(logged).toEqual([])
   })
 
   it('that are down are told once, and have everything when they are back', async () => {
@@ -95,13 +95,13 @@ describe('trackers of a run that trains', () => {
       await wait(30)
     }
     expect(warnings()).toHaveLength(1)
-    expect(told).toEqual([warnings()[0].message])
-    expect(told[0]).toMatch(/MLflow at .*ECONNREFUSED.*the training goes on, and it is tried again/)
+    expect(logged).toEqual([warnings()[0].message])
+    expect(logged[0]).toMatch(/MLflow at .*ECONNREFUSED.*the training goes on, and it is tried again/)
     await server.start(port)
     await until(() => server.runs.length > 0 && rewards().length === 3)
     await trackers.close('finished')
     expect(rewards()).toEqual(upTo(3))
-    expect(told).toHaveLength(1)
+    expect(logged).toHaveLength(1)
   })
 
   it.each([['hang'], [503], ['cut'], [429]] as const)(
@@ -112,9 +112,9 @@ describe('trackers of a run that trains', () => {
       for (let step = 1; step <= 3; step++) run.appendMetrics(metricsRow(step))
       await trackers.close('finished')
       const command = `gradus export ${shellWord(tracked.dir)} --mlflow ${server.url} --experiment 'live "$HOME"'`
-      expect(told.at(-1)).toContain('4 of 4 rows were not delivered')
-      expect(told.at(-1)).toContain(command)
-      expect(warnings().at(-1)?.message).toBe(told.at(-1))
+      expect(logged.at(-1)).toContain('4 of 4 rows were not delivered')
+      expect(logged.at(-1)).toContain(command)
+      expect(warnings().at(-1)?.message).toBe(logged.at(-1))
       server.mood = 'well'
       run.close()
       await exportRun(tracked.dir, named(), { env: {} })
@@ -126,15 +126,15 @@ describe('trackers of a run that trains', () => {
     server.mood = 403
     const trackers = follow()
     run.appendMetrics(metricsRow(1))
-    await until(() => told.length > 0)
+    await until(() => logged.length > 0)
     for (let step = 2; step <= 5; step++) {
       run.appendMetrics(metricsRow(step))
       await wait(10)
     }
     await trackers.close('failed')
     expect(server.requests).toHaveLength(1)
-    expect(told[0]).toContain('nothing more is sent there while this training goes on')
-    expect(told[1]).toContain('6 of 6 rows were not delivered')
+    expect(logged[0]).toContain('nothing more is sent there while this training goes on')
+    expect(logged[1]).toContain('6 of 6 rows were not delivered')
   })
 
   it.each([
@@ -222,7 +222,7 @@ describe('trackers of a run that trains', () => {
     })
     run.appendMetrics(metricsRow(1))
     await trackers.close('finished')
-    expect(told.at(-1)).toContain('--tensorboard')
+    expect(logged.at(-1)).toContain('--tensorboard')
     expect(existsSync(join(tracked.dir, 'metrics.jsonl'))).toBe(true)
   })
 
@@ -230,13 +230,13 @@ describe('trackers of a run that trains', () => {
     writeFileSync(join(tracked.dir, 'trackers'), 'a file in the place of the folder')
     const trackers = follow()
     run.appendMetrics(metricsRow(1))
-    await until(() => told.length > 0)
-    expect(told[0]).toMatch(/could not be written.*the training goes on, and it is tried again/)
+    await until(() => logged.length > 0)
+    expect(logged[0]).toMatch(/could not be written.*the training goes on, and it is tried again/)
     expect(server.runs).toHaveLength(0)
     rmSync(join(tracked.dir, 'trackers'))
     run.appendMetrics(metricsRow(2))
     await trackers.close('finished')
-    expect([told.length, rewards()]).toEqual([1, upTo(2)])
+    expect([logged.length, rewards()]).toEqual([1, upTo(2)])
   })
 
   it('are not sent rows that are broken', async () => {
@@ -244,7 +244,7 @@ describe('trackers of a run that trains', () => {
     run.appendMetrics(metricsRow(1))
     appendFileSync(join(tracked.dir, 'metrics.jsonl'), '{"step":"two"}\n')
     await trackers.close('finished')
-    expect(told[0]).toContain('expected a row with its step')
+    expect(logged[0]).toContain('expected a row with its step')
   })
 })
 

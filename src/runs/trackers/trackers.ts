@@ -100,7 +100,7 @@ export interface RunTrackersOptions
   lastMs?: number
 }
 
-/** The trackers of a run while it trains. Nothing here throws: what fails is told, and stands among the run's events. */
+/** The trackers of a run while it trains. Nothing here throws: what fails is logged, and stands among the run's events. */
 export class RunTrackers {
   readonly #deliveries: { delivery: Delivery; tracker: Tracker }[] = []
   readonly #run: TrackedRun

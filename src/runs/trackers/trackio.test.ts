@@ -45,7 +45,7 @@ describe('a run on trackio', () => {
     expect(rewards()).toEqual([1, 2, 3, 4].map(n => [n, n / 8]))
   })
 
-  it('has all figures of a step that was on its way when a kill came, once', async () => {
+  it('has all metrics of a step that was on its way when a kill came, once', async () => {
     tracked.train(1, 2)
     server.next = ['well', 'well', 503]
     await expect(deliver({ tries: 1 })).rejects.toThrow('status 503')
@@ -59,7 +59,7 @@ describe('a run on trackio', () => {
     ])
   })
 
-  it('is another run when steps have other figures', async () => {
+  it('is another run when steps have other metrics', async () => {
     tracked.train(1, 2)
     await deliver()
     tracked.again(2, 2, { reward: 1 })

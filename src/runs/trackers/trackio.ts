@@ -85,9 +85,9 @@ export class Trackio implements Tracker {
   async log(points: readonly TrackedPoint[]): Promise<void> {
     if (points.length === 0) return
     const run = this.#run!
-    const logs = points.map(({ key, step, digest, figures }) => ({
+    const logs = points.map(({ key, step, digest, metrics }) => ({
       ...run,
-      metrics: figures,
+      metrics,
       step,
       log_id: shortHash([run.run_id, key, digest]),
     }))

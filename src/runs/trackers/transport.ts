@@ -1,4 +1,4 @@
-/** @file Requests to a tracker's server: JSON out, JSON back, within a time and a size, failures told apart by whether they pass. */
+/** @file Requests to a tracker's server: JSON out, JSON back, within a time and a size, failures distinguished by whether they pass. */
 
 import { tryJson } from '../../util/json.ts'
 import { TrackerError } from './tracker.ts'

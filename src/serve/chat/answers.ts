@@ -95,10 +95,10 @@ export const wholeAnswer = async (
   const choices = show(model, samples, request).map((shown, index) => {
     const sample = samples[index]
     const prompt = Math.floor(index / count)
-    const told = ids.returned || ids.spelled ? { ...shown, tokens: allTokens(model, sample, ids) } : shown
+    const full = ids.returned || ids.spelled ? { ...shown, tokens: allTokens(model, sample, ids) } : shown
     return {
       index,
-      ...shape.whole(told, withLogprobs),
+      ...shape.whole(full, withLogprobs),
       finish_reason: shown.finishReason,
       ...(ids.returned && { token_ids: [...sample.tokens], prompt_token_ids: prompts[prompt] }),
       ...(ofPrompts && { prompt_logprobs: ofPrompts[prompt] }),

@@ -45,7 +45,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   const app = new Hono<Env>()
   const pace = new Pace()
   const maxRows = options.maxRows ?? 64
-  let told = (_status: number) => {}
+  let onStatus = (_status: number) => {}
   const isAllowed = (header: string | undefined) => token === null || sameSecret(header, `Bearer ${token}`)
   app.onError((error, context) => {
     const wireError = toWireError(error)
@@ -55,7 +55,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   })
   app.use('*', async (context, next) => {
     await next()
-    told(context.res.status)
+    onStatus(context.res.status)
   })
   app.notFound(context => context.json(new WireError(404, `no such path: ${context.req.path}`).body(), 404))
   app.get('/healthz', context => context.json({ ok: true, model: model.name, waiting: batcher.waiting }))
@@ -100,7 +100,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     isAllowed,
     waiting: () => batcher.waiting,
     onAnswer: listener => {
-      told = listener
+      onStatus = listener
     },
     drain: async () => {
       await batcher.drain()

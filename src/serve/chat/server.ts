@@ -24,7 +24,7 @@ export interface ChatServerOptions extends ChatAppOptions {
   host?: string
   port?: number
   limits?: Partial<FrontLimits>
-  /** Told of errors and refusals; nobody when absent. */
+  /** Called with errors and refusals; nobody when absent. */
   log?: FrontLog
 }
 

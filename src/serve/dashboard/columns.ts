@@ -5,7 +5,7 @@ import { meanKnown } from '../../util/descriptive.ts'
 
 /** Between a group's key and a name in it; no key has it. */
 const WITHIN = '\u0000'
-/** A run whose rows name more figures than this keeps the first. */
+/** A run whose rows name more metrics than this keeps the first. */
 const MOST_COLUMNS = 4000
 
 /** Values by place; none where a step has no value. */
@@ -60,13 +60,13 @@ export class MetricColumns {
     column[index] = value
   }
 
-  /** Sum over all steps of a figure in a group. */
+  /** Sum over all steps of a metric in a group. */
   total(key: string, name?: string): number {
     const column = this.#columns.get(name === undefined ? key : `${key}${WITHIN}${name}`) ?? []
     return column.reduce((sum, value) => sum + value, 0)
   }
 
-  /** Names of figures: `reward`, and `criteria` with the names in it. */
+  /** Names of metrics: `reward`, and `criteria` with the names in it. */
   names(): { key: string; name: string | null }[] {
     return [...this.#columns.keys()].map(path => {
       const [key, name = null] = path.split(WITHIN)

@@ -74,11 +74,11 @@ const SMOOTHINGS = [
 
 /** Of a run that goes on the latest come first. */
 const eventBlock = ({ events }: OpenRun): Block | false => {
-  const told = events
+  const shown = events
     .filter(({ monitor }) => monitor === undefined)
     .slice(-MOST_EVENTS)
     .reverse()
-  return eventPanel('Events', told.slice(0, SHOWN_EVENTS), told)
+  return eventPanel('Events', shown.slice(0, SHOWN_EVENTS), shown)
 }
 
 /** The rollouts that show a sign, and the curves around it. */

@@ -113,7 +113,7 @@ describe('runs', () => {
       stepSeconds: 2,
       last: 0.4,
       status: 'stopped',
-      figure: 'reward',
+      metric: 'reward',
     })
     expect(run.settings).toEqual({ 'optimizer.rate': '3' })
     expect(run.spark.length).toBeGreaterThan(10)
@@ -131,7 +131,7 @@ describe('runs', () => {
     expect(chartsOf(part)[0].x).toEqual([11, 12, 13])
   })
 
-  it('have figures of judges and of comparisons by the names that reports give them', async () => {
+  it('have metrics of judges and of comparisons by the names that reports give them', async () => {
     const judges = await json('/api/runs/one/judges')
     expect(judges.sections[0].blocks[0].table.rows).toEqual([
       { cells: ['Missing verdicts', '25.0%', '25.0%', ''] },

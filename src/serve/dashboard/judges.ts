@@ -1,4 +1,4 @@
-/** @file What judges did in a run: every figure of calls, waiting, failures and spend that its rows have. */
+/** @file What judges did in a run: every metric of calls, waiting, failures and spend that its rows have. */
 
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
 import { knownMetric } from '../../runs/report/known-metrics.ts'
@@ -17,7 +17,7 @@ import type { OpenRun } from './open-run.ts'
 
 const ABOUT_JUDGES = /judge|verifier|verdict|unjudged|failedScor|failedGen/i
 const POINTS = 400
-/** Figures that count, so that their sum says something. */
+/** Metrics that count, so that their sum says something. */
 const COUNTS = /(?:CallCount|FailedCalls|Calls)$/
 
 /** What `judgeMetrics` of the recipes calls them. */
@@ -38,14 +38,14 @@ const words = (name: string): string => {
   )
 }
 
-/** What a figure is called: as in the report, where that knows it. */
+/** What a metric is called: as in the report, where that knows it. */
 const calledOf = (key: string, name: string | null): { title: string; unit: ChartUnit } =>
   (name === null ? knownMetric(key) : undefined) ?? {
     title: words(name ?? key),
     unit: /CachedShare$/.test(name ?? key) ? 'rate' : 'number',
   }
 
-interface JudgeFigure {
+interface JudgeMetric {
   title: string
   unit: ChartUnit
   mean: number
@@ -55,7 +55,7 @@ interface JudgeFigure {
   chart: ChartSpec
 }
 
-const figuresOf = ({ metrics }: OpenRun): JudgeFigure[] => {
+const metricsOf = ({ metrics }: OpenRun): JudgeMetric[] => {
   const { rows } = metrics.rows(POINTS)
   const found = metrics
     .names()
@@ -80,9 +80,9 @@ const figuresOf = ({ metrics }: OpenRun): JudgeFigure[] => {
   })
 }
 
-const figureTable = (figures: readonly JudgeFigure[]): TableView => ({
-  head: ['Figure', 'Mean of a step', 'Latest', 'In all'],
-  rows: figures.map(({ title, unit, mean, last, total }) => {
+const metricTable = (metrics: readonly JudgeMetric[]): TableView => ({
+  head: ['Metric', 'Mean of a step', 'Latest', 'In all'],
+  rows: metrics.map(({ title, unit, mean, last, total }) => {
     const text = unit === 'share' || unit === 'rate' ? percent : number
     const all = total === null ? '' : number(Math.round(total))
     return { cells: [title, text(mean), text(last), all] }
@@ -99,16 +99,16 @@ const evaluationTable = ({ evals }: OpenRun): TableView => ({
 })
 
 export const judgesPage = (run: OpenRun): PageView => {
-  const figures = figuresOf(run)
+  const metrics = metricsOf(run)
   const evaluations = evaluationTable(run)
-  if (figures.length === 0 && evaluations.rows.length === 0)
+  if (metrics.length === 0 && evaluations.rows.length === 0)
     return plainView('Judges', 'No judge was asked in this run: its criteria are decided by programs.')
-  const charts = figures.map(({ chart }) => chart)
+  const charts = metrics.map(({ chart }) => chart)
   const judges: PageSection = {
     title: 'Judges',
     about:
-      'Figures a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is told by the sign of the points.',
-    blocks: [tableBlock(figureTable(figures)), chartBlock(charts, 'narrow')],
+      'Metrics a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is given by the sign of the points.',
+    blocks: [tableBlock(metricTable(metrics)), chartBlock(charts, 'narrow')],
   }
   const isAsked = evaluations.rows.length > 0
   return {

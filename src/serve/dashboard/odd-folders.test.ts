@@ -35,7 +35,7 @@ const ODD: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'metrics a list': { metrics: [1, 2] },
   'metrics a number': { metrics: 5 },
   'a step a text': { metrics: { ...METRICS, step: 'x' } },
-  'figures of all kinds': { metrics: { step: 2, reward: {}, criteria: 5, time: 7, loss: [], __proto__: 1 } },
+  'metrics of all kinds': { metrics: { step: 2, reward: {}, criteria: 5, time: 7, loss: [], __proto__: 1 } },
   'events without words': { events: { step: 1 } },
   'rubrics of all kinds': { rubrics: { step: 'x', criteria: 5 } },
   'rollouts of all kinds': { rollouts: { step: 1, verdicts: 5, flags: 3, prompt: {}, reward: 'x' } },

@@ -11,7 +11,7 @@ import { type FoundRun, fileOf } from './library.ts'
 import { RolloutIndex } from './rollout-index.ts'
 import type { LightEval, RunStatus } from './wire.ts'
 
-/** Rows kept whole, the latest; older ones count in the figures alone. */
+/** Rows kept whole, the latest; older ones count in the metrics alone. */
 const MOST_ROWS = 4_000
 
 type RowFile = 'metrics.jsonl' | 'evals.jsonl' | 'events.jsonl' | 'rubrics.jsonl'

@@ -89,8 +89,8 @@ it('shows pairs of answers to one prompt, and nothing of what graders said', asy
   // p has three different answers, s two that can be read, e one of each evaluation; q one.
   expect(view).toMatchObject({ pairs: 5, labelled: 0, agreement: null, people: [], last: null })
   const text = JSON.stringify(view)
-  for (const told of ['secret', 'right', '0.125', 'reward', 'verdict', 'points', 'Hints'])
-    expect(text).not.toContain(told)
+  for (const found of ['secret', 'right', '0.125', 'reward', 'verdict', 'points', 'Hints'])
+    expect(text).not.toContain(found)
   expect(Object.keys(view.pair!.a)).toEqual(['response'])
   expect(await see('one')).toEqual(view)
   // Each pair once, whichever answer is better first.

@@ -15,14 +15,14 @@ const EXCERPT = 180
 /** A search answers after so long with what it has, and where it is to go on. */
 const SEARCH_MS = 350
 
-const figure = z.coerce.number()
+const metric = z.coerce.number()
 const ORDERS = ['newest', 'oldest', 'best', 'worst'] as const
 
 export const rolloutsQuery = z.object({
-  from: figure.optional(),
-  to: figure.optional(),
-  min: figure.optional(),
-  max: figure.optional(),
+  from: metric.optional(),
+  to: metric.optional(),
+  min: metric.optional(),
+  max: metric.optional(),
   role: z.string().optional(),
   monitor: z.string().optional(),
   flag: z.string().optional(),

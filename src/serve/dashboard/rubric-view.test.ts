@@ -76,7 +76,7 @@ it('agreement is of the latest evaluation in which two graders spoke', async () 
   ])
 })
 
-it('validity stands beside its floor of chance, and figures by sign apart', async () => {
+it('validity stands beside its floor of chance, and metrics by sign apart', async () => {
   const run = await opened({
     metrics: [
       {

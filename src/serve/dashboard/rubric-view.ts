@@ -59,7 +59,7 @@ const correlation = (pairs: readonly (readonly [number, number])[]): number | nu
       )
 
 /** Of the rollouts that were kept. */
-const keptFigures = ({ rollouts }: OpenRun, id: string) => {
+const keptMetrics = ({ rollouts }: OpenRun, id: string) => {
   const place = rollouts.criteria.known(id)
   if (place < 0) return { kept: 0, rate: null, withReward: null }
   const pairs: [number, number][] = []
@@ -143,8 +143,8 @@ export const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
   const [first, last] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
   const words = describeCriteria(run.info)
-  const told = run.info.rubric?.criteria.map(({ id }) => id) ?? []
-  const ids = [...new Set([...told, ...named, ...run.rollouts.criteria.list])]
+  const declared = run.info.rubric?.criteria.map(({ id }) => id) ?? []
+  const ids = [...new Set([...declared, ...named, ...run.rollouts.criteria.list])]
   const discrimination = discriminationOf(run, last)
   return ids.map(id => ({
     id,
@@ -153,13 +153,13 @@ export const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
     last: valueIn(last?.criteria, id),
     rewardShare: valueIn(last?.rewardShare, id),
     pointShare: valueIn(last?.pointShare, id),
-    ...keptFigures(run, id),
+    ...keptMetrics(run, id),
     discrimination: discrimination(id),
     agreement: agreementOn(run, id),
   }))
 }
 
-/** What the figures are, for who points at their names. */
+/** What the metrics are, for who points at their names. */
 const MEANINGS = {
   Discrimination:
     'Share of groups (all rollouts of a prompt in a step) in which the criterion tells rollouts apart: not all of its verdicts there are equal. Where it is 0 the criterion adds nothing to any advantage. Of runs that do not record it: over the groups of which several rollouts were kept, which are the best and the worst.',
@@ -228,7 +228,7 @@ const criteriaSection = (run: OpenRun): PageSection | null => {
   }
 }
 
-/** Figures about the rubric as a whole that some recipes have, in words; and what is the same where answers are shuffled. */
+/** Metrics about the rubric as a whole that some recipes have, in words; and what is the same where answers are shuffled. */
 const VALIDITY: readonly { key: string; words: string; floor?: string }[] = [
   { key: 'validRate', words: 'Valid criteria', floor: 'nullValidRate' },
   { key: 'saturation', words: 'One verdict on all responses' },
@@ -265,7 +265,7 @@ const validitySection = (run: OpenRun): PageSection | null => {
   if (cells.length === 0) return null
   const about =
     'First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled.'
-  const head = ['Figure', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
+  const head = ['Metric', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
   return tableSection('The rubric as a whole', about, { head, rows: cells })
 }
 

@@ -16,7 +16,7 @@ export interface DashboardOptions extends ResultReaders {
   token?: string | null
   /** Lets who sends it control runs; null: nobody can. */
   controlToken?: string | null
-  /** Told of errors; nobody when absent. */
+  /** Called with errors; nobody when absent. */
   log?: FrontLog
 }
 

@@ -22,7 +22,7 @@ const PIECE_BYTES = 16 * 1024
 const LATE_ROWS = 20
 const LATE_EVENTS = 400
 /** What the small curve is of: the first of these that a run records. */
-const FIGURES = ['reward', 'heldOut', 'accuracy', 'loss']
+const METRICS = ['reward', 'heldOut', 'accuracy', 'loss']
 const ROWS = ['metrics.jsonl', 'evals.jsonl', 'events.jsonl'] as const
 
 /** A run's line but for what depends on other runs. */
@@ -50,11 +50,11 @@ const spreadRows = (dir: string, size: number): MetricsRow[] =>
     return lines.slice(offset === 0 ? 0 : 1, -1)
   }).flatMap(([line = '']) => (tryJson(line) as MetricsRow | undefined) ?? [])
 
-const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[] => {
+const sparkOf = (rows: readonly MetricsRow[], metric: string): (number | null)[] => {
   const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
   const values: (number | null)[] = []
   for (let at = 0; at < rows.length; at += stride) {
-    const around = rows.slice(at, at + stride).map(row => row[figure])
+    const around = rows.slice(at, at + stride).map(row => row[metric])
     values.push(meanKnown(around.map(value => (typeof value === 'number' ? value : null))))
   }
   return values
@@ -69,7 +69,7 @@ const settingText = (value: unknown): string => (typeof value === 'string' ? val
 
 /** What a run's line tells beside what `gradus runs` lists, of one of which nothing could be read. */
 const NOTHING = {
-  ...{ model: null, stepSeconds: null, figure: null, spark: [], last: null, warnings: [], writtenAt: null },
+  ...{ model: null, stepSeconds: null, metric: null, spark: [], last: null, warnings: [], writtenAt: null },
   flat: new Map<string, string>(),
 }
 
@@ -87,8 +87,8 @@ const summarise = ({ id, name, folder, dir }: FoundRun): OwnSummary => {
     const spread = isLong ? spreadRows(dir, files[0].size) : read
     const late = read.slice(-LATE_ROWS)
     const latest = late.at(-1)
-    const figure = FIGURES.find(key => typeof latest?.[key] === 'number') ?? null
-    const last = figure === null ? null : latest?.[figure]
+    const metric = METRICS.find(key => typeof latest?.[key] === 'number') ?? null
+    const last = metric === null ? null : latest?.[metric]
     const writtenMs = Math.max(...files.map(({ ms }) => ms))
     return {
       ...listed,
@@ -96,8 +96,8 @@ const summarise = ({ id, name, folder, dir }: FoundRun): OwnSummary => {
       model,
       status: listed.status === 'running' && isPaused(events) ? 'paused' : listed.status,
       stepSeconds: meanKnown(late.map(stepSeconds).filter(seconds => seconds > 0)),
-      figure,
-      spark: figure === null ? [] : sparkOf(spread, figure),
+      metric,
+      spark: metric === null ? [] : sparkOf(spread, metric),
       last: typeof last === 'number' ? last : null,
       warnings: openWarnings(events),
       writtenAt: writtenMs > 0 ? new Date(writtenMs).toISOString() : null,

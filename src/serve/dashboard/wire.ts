@@ -17,8 +17,8 @@ export interface RunSummary extends Omit<RunListing, 'dir' | 'status'> {
   model: string | null
   /** Seconds that a step took of late; null before the first. */
   stepSeconds: number | null
-  /** The curve in small, and which figure of metrics.jsonl it is. */
-  figure: string | null
+  /** The curve in small, and which metric of metrics.jsonl it is. */
+  metric: string | null
   spark: (number | null)[]
   last: number | null
   /** Monitors whose sign is there now. */

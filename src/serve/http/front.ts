@@ -42,7 +42,7 @@ export interface FrontOptions {
   log: FrontLog | null
   /** An error in the words of the server's protocol. */
   errorBody(refusal: Refusal): unknown
-  /** Whether clients must send a key or token; where none is needed, and only this machine is listened to, pages are told apart by name. */
+  /** Whether clients must send a key or token; where none is needed, and only this machine is listened to, pages are distinguished by name. */
   hasKey: boolean
   /** Who may send a body; the handler refuses others, without one. */
   isAllowed?(headers: IncomingMessage['headers']): boolean

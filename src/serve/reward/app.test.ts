@@ -87,7 +87,7 @@ describe('what watches the service', () => {
     })
   })
 
-  it('reads figures: requests, verdicts, null rates by sign, cache, queue', async () => {
+  it('reads metrics: requests, verdicts, null rates by sign, cache, queue', async () => {
     const { get, post, metrics } = testService()
     await post('/v1/grade', {
       items: [{ response: 'yes' }, { response: 'yes' }, { response: 'no' }, { response: '?' }],

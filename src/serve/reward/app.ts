@@ -1,4 +1,4 @@
-/** @file The HTTP face of the service: routes, token, limits, errors as JSON, log and figures. */
+/** @file The HTTP face of the service: routes, token, limits, errors as JSON, log and metrics. */
 
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'

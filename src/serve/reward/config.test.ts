@@ -59,12 +59,12 @@ describe('reward.yaml', () => {
   it('has its limits and their defaults told to operators', () => {
     const page = readFileSync(new URL('../../../docs/howto/reward-server.md', import.meta.url), 'utf8')
     const rows = page.matchAll(/^\| `limits\.(\w+)` \| ([^|]+) \|/gm)
-    const told = new Map([...rows].map(([, key, value]) => [key, value.replaceAll(',', '')]))
+    const found = new Map([...rows].map(([, key, value]) => [key, value.replaceAll(',', '')]))
     const { memoryBytes, ...limits } = parseRewardConfig(null).limits
     expect(memoryBytes).toBeGreaterThan(0)
-    expect(told.get('memoryBytes')).toBe('3/4 of what the process may have')
-    told.delete('memoryBytes')
-    expect(Object.fromEntries(told)).toEqual(
+    expect(found.get('memoryBytes')).toBe('3/4 of what the process may have')
+    found.delete('memoryBytes')
+    expect(Object.fromEntries(found)).toEqual(
       Object.fromEntries(Object.entries(limits).map(([key, value]) => [key, String(value)])),
     )
   })

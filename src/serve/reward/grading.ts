@@ -27,7 +27,7 @@ export interface OpenGrading {
    */
   checkVerifiers(rubric: Rubric, where: string, options: GradeOptions): Promise<void>
   probes: Probe[]
-  figures(): GradingMetrics
+  metrics(): GradingMetrics
 }
 
 /** Scores the rubric without verdicts by every rule that it may meet: one that does not fit says so now. */
@@ -100,9 +100,9 @@ export const openGrading = async (
       await rules.check(rubric, where, options)
     },
     probes: [...(cache === null ? [] : [cacheProbe(cache)]), ...(judge?.probes ?? [])],
-    figures() {
+    metrics() {
       const { hits = 0, misses = 0 } = cache?.stats() ?? {}
-      return { cacheHits: hits, cacheMisses: misses, judges: judge?.figures() ?? [], workers: rules.stats() }
+      return { cacheHits: hits, cacheMisses: misses, judges: judge?.metrics() ?? [], workers: rules.stats() }
     },
   }
 }

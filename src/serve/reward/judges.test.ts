@@ -65,7 +65,7 @@ const truths = (index: number) => RULES.map(rule => scriptedTruth(index, rule))
 const signed = (met: boolean[]) => (Number(met[0]) + Number(met[1]) - Number(met[2])) / 2
 
 describe('a judge behind an endpoint', () => {
-  it('gives verdicts; the cache answers the second time; figures tell both', async () => {
+  it('gives verdicts; the cache answers the second time; metrics tell both', async () => {
     const url = await startJudge()
     const parts = await service({ main: llm(url) }, 'main', 'verdicts')
     for (const _ of [1, 2]) {

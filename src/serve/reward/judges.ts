@@ -1,4 +1,4 @@
-/** @file Opens the judges of a configuration: graders, their figures, and how to tell whether they can be reached. */
+/** @file Opens the judges of a configuration: graders, their metrics, and how to tell whether they can be reached. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -17,7 +17,7 @@ import type { JudgeMetrics } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { ScriptedJudge } from './scripted-judge.ts'
 
-/** Told of every call of a model that was waited for to its end. */
+/** Called with every call of a model that was waited for to its end. */
 export type JudgeCallListener = (
   judge: string,
   outcome: Exclude<CallOutcome, 'cancelled'>,
@@ -29,7 +29,7 @@ interface ReadyJudge {
   grader: Grader
   probes: Probe[]
   /** Null for judges that use no tokens. */
-  figures: (() => JudgeMetrics) | null
+  metrics: (() => JudgeMetrics) | null
 }
 
 interface JudgeSurroundings {
@@ -83,7 +83,7 @@ const openLlm = (name: string, config: LlmJudgeConfig, { cache, onCall }: JudgeS
   return {
     grader: judge.grader,
     probes: [fleetProbe(name, fleet, config.fleet)],
-    figures: fleetMetrics(name, fleet),
+    metrics: fleetMetrics(name, fleet),
   }
 }
 
@@ -104,10 +104,10 @@ const openByKind = async (
     case 'learned': {
       const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
       const grader = await LearnedVerifier.open(placeOf(config.folder, surroundings.folder), config)
-      return { grader, probes: [], figures: null }
+      return { grader, probes: [], metrics: null }
     }
     case 'scripted':
-      return { grader: new ScriptedJudge(config), probes: [], figures: null }
+      return { grader: new ScriptedJudge(config), probes: [], metrics: null }
   }
 }
 
@@ -115,7 +115,7 @@ const openByKind = async (
 export interface ReadyJudges {
   grader: Grader
   probes: Probe[]
-  figures(): JudgeMetrics[]
+  metrics(): JudgeMetrics[]
 }
 
 const checkNames = (use: JudgeUse, known: readonly string[]): void => {
@@ -154,6 +154,6 @@ export const openJudges = async (
   return {
     grader: combine(use, open),
     probes: each.flatMap(({ probes }) => probes),
-    figures: () => each.flatMap(({ figures }) => (figures === null ? [] : [figures()])),
+    metrics: () => each.flatMap(({ metrics }) => (metrics === null ? [] : [metrics()])),
   }
 }

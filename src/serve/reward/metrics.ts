@@ -7,7 +7,7 @@ import { loopDelayGauge } from '../http/metrics.ts'
 import type { RewardResult } from './item.ts'
 import type { AdmissionQueue } from './queue.ts'
 
-/** Figures of judges and cache, read when Prometheus asks. */
+/** Metrics of judges and cache, read when Prometheus asks. */
 export interface GradingMetrics {
   cacheHits: number
   cacheMisses: number
@@ -60,8 +60,8 @@ export class RewardMetrics {
   })
   private readonly seen = { positive: { all: 0, null: 0 }, negative: { all: 0, null: 0 } }
 
-  /** @param figures of judges and cache; called at every scrape */
-  constructor(queue: AdmissionQueue, figures: () => GradingMetrics) {
+  /** @param metrics of judges and cache; called at every scrape */
+  constructor(queue: AdmissionQueue, metrics: () => GradingMetrics) {
     this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
     this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
     this.gauge(
@@ -80,9 +80,9 @@ export class RewardMetrics {
       'grading_loop_delay_seconds',
       "Delay of the grading thread's event loop since the last look, by quantile.",
     )
-    this.workerFigures(figures)
-    this.cacheFigures(figures)
-    this.judgeFigures(figures)
+    this.workerMetrics(metrics)
+    this.cacheMetrics(metrics)
+    this.judgeMetrics(metrics)
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter {
@@ -125,7 +125,7 @@ export class RewardMetrics {
     })
   }
 
-  private workerFigures(figures: () => GradingMetrics): void {
+  private workerMetrics(metrics: () => GradingMetrics): void {
     const totals: [string, string, 'jobs' | 'timeouts' | 'crashes' | 'restarts'][] = [
       ['worker_jobs_total', 'Jobs of the workers that rules run in.', 'jobs'],
       ['worker_timeouts_total', 'Jobs that ran over their budget, and whose worker was killed.', 'timeouts'],
@@ -133,24 +133,24 @@ export class RewardMetrics {
       ['worker_restarts_total', 'Workers started in place of those that died or were killed.', 'restarts'],
     ]
     for (const [name, help, key] of totals)
-      this.total(name, help, [], add => add({}, figures().workers?.[key] ?? 0))
+      this.total(name, help, [], add => add({}, metrics().workers?.[key] ?? 0))
     for (const key of ['threads', 'waiting', 'running'] as const)
       this.gauge(`worker_${key}`, `Workers of rules: ${key}.`, gauge =>
-        gauge.set(figures().workers?.[key] ?? 0),
+        gauge.set(metrics().workers?.[key] ?? 0),
       )
   }
 
-  private cacheFigures(figures: () => GradingMetrics): void {
+  private cacheMetrics(metrics: () => GradingMetrics): void {
     this.total('cache_lookups_total', 'Look-ups in the verdict cache.', ['result'], add => {
-      const { cacheHits, cacheMisses } = figures()
+      const { cacheHits, cacheMisses } = metrics()
       add({ result: 'hit' }, cacheHits)
       add({ result: 'miss' }, cacheMisses)
     })
   }
 
-  private judgeFigures(figures: () => GradingMetrics): void {
+  private judgeMetrics(metrics: () => GradingMetrics): void {
     this.total('judge_tokens_total', 'Tokens of judges.', ['judge', 'kind'], add => {
-      for (const { judge, promptTokens, completionTokens } of figures().judges) {
+      for (const { judge, promptTokens, completionTokens } of metrics().judges) {
         add({ judge, kind: 'prompt' }, promptTokens)
         add({ judge, kind: 'completion' }, completionTokens)
       }
@@ -160,7 +160,7 @@ export class RewardMetrics {
       'Cost of judges in the unit of their prices; no series: unknown.',
       ['judge'],
       add => {
-        for (const { judge, cost } of figures().judges) if (cost !== null) add({ judge }, cost)
+        for (const { judge, cost } of metrics().judges) if (cost !== null) add({ judge }, cost)
       },
     )
     const gauges: [string, string, 'queued' | 'inFlight'][] = [
@@ -172,7 +172,7 @@ export class RewardMetrics {
         name,
         help,
         gauge => {
-          for (const each of figures().judges) gauge.set({ judge: each.judge }, each[key])
+          for (const each of metrics().judges) gauge.set({ judge: each.judge }, each[key])
         },
         ['judge'],
       )

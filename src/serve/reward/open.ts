@@ -17,7 +17,7 @@ export interface OpenOptions {
   env?: Readonly<Record<string, string | undefined>>
 }
 
-/** A service of what grades: its figures, its probes, its token. */
+/** A service of what grades: its metrics, its probes, its token. */
 export const assembleService = (
   config: RewardConfig,
   grading: OpenGrading,
@@ -25,7 +25,7 @@ export const assembleService = (
 ): AppParts => {
   const token = serviceToken(config.server, env)
   const service = new RewardService(config, grading)
-  const metrics = new RewardMetrics(service.queue, () => grading.figures())
+  const metrics = new RewardMetrics(service.queue, () => grading.metrics())
   service.onResult((result, criteria) => metrics.result(result, criteria))
   return {
     service,

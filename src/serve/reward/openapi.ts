@@ -95,8 +95,8 @@ const readyz = (components: Components): Json => {
 
 const metrics = {
   operationId: 'metrics',
-  summary: 'Figures for Prometheus',
-  responses: { 200: { description: 'Figures', content: { 'text/plain': { schema: { type: 'string' } } } } },
+  summary: 'Metrics for Prometheus',
+  responses: { 200: { description: 'Metrics', content: { 'text/plain': { schema: { type: 'string' } } } } },
 }
 
 /** OpenAPI document of a service with these routes. */

@@ -117,16 +117,16 @@ describe('a reward service in a thread of its own', () => {
   )
 
   it('goes on after what nobody caught, and tells of it', async () => {
-    const told: unknown[] = []
+    const logged: unknown[] = []
     const { back } = await open(
       {},
-      { entry: HOSTILE_URL, onUnhandled: (kind, error) => told.push([kind, error]) },
+      { entry: HOSTILE_URL, onUnhandled: (kind, error) => logged.push([kind, error]) },
     )
     closers.push(() => back.close())
     expect((await back.handler(ask('/stray'))).status).toBe(200)
-    while (told.length < 2) await new Promise(resolve => setTimeout(resolve, 5))
-    expect(told).toContainEqual(['rejection', { message: 'dropped' }])
-    expect(told).toContainEqual(['exception', { message: 'stray' }])
+    while (logged.length < 2) await new Promise(resolve => setTimeout(resolve, 5))
+    expect(logged).toContainEqual(['rejection', { message: 'dropped' }])
+    expect(logged).toContainEqual(['exception', { message: 'stray' }])
     expect([(await back.handler(ask('/fine'))).status, back.restarts()]).toEqual([200, 0])
   })
 })

@@ -18,7 +18,7 @@ export interface OwnThreadOptions {
   folder: string
   /** Where lines of the access log go; nowhere when absent. */
   writeLog?: (line: string) => void
-  /** Told of what nobody caught in the thread. */
+  /** Called with what nobody caught in the thread. */
   onUnhandled?: Unhandled
   /** JavaScript that the thread runs. */
   entry?: URL

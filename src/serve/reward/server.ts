@@ -36,7 +36,7 @@ const readyz =
     return async request => (front.draining ? notReady('the service is being stopped') : ask(request))
   }
 
-/** The front's figures and those of the service, which come a scrape late when it is busy. */
+/** The front's metrics and those of the service, which come a scrape late when it is busy. */
 const metrics =
   (handler: Handler, isAllowed: (header: string | undefined) => boolean) =>
   (front: Front): Handler => {

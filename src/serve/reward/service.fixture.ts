@@ -78,7 +78,7 @@ export const testService = (
     hasJudge: options.hasJudge ?? true,
     checkVerifiers: async (rubric, where) => validateVerifiers(rubric, where),
     probes: options.probes ?? [],
-    figures: () => ({ cacheHits: 3, cacheMisses: 1, judges: [] }),
+    metrics: () => ({ cacheHits: 3, cacheMisses: 1, judges: [] }),
   }
   const lines: Record<string, unknown>[] = []
   const writeLog = (line: string) => lines.push(JSON.parse(line))

@@ -13,7 +13,7 @@ import { AdmissionQueue } from './queue.ts'
 import { responseReward } from './reward.ts'
 import type { KnownRubric, RubricStore } from './rubric-store.ts'
 
-/** Told of every item that was graded. */
+/** Called with every item that was graded. */
 export type ResultListener = (result: RewardResult, criteria: readonly Criterion[]) => void
 
 /** What the service is made of. */

@@ -71,7 +71,7 @@ export interface StoredCheckpoint extends Entry {
 
 export interface CheckpointsOptions {
   now?: () => Date
-  /** Told of what cannot be read, and is left out. */
+  /** Called with what cannot be read, and is left out. */
   onDamaged?: (path: string, why: string) => void
   /** Throws where another process may have the folder by now. */
   assertOurs?: () => void
@@ -133,7 +133,7 @@ export class Checkpoints {
   /** Names that are being written. */
   readonly #reserved = new Set<string>()
 
-  /** Reads what is there, and removes what kills have left. What is damaged is put aside and told, the rest is read. */
+  /** Reads what is there, and removes what kills have left. What is damaged is put aside and reported, the rest is read. */
   constructor(state: string, options: CheckpointsOptions = {}) {
     this.#root = join(state, 'models')
     this.#options = { now: () => new Date(), onDamaged: () => {}, assertOurs: () => {}, ...options }
@@ -141,7 +141,7 @@ export class Checkpoints {
     for (const child of childrenOf(this.#root)) if (child.isDirectory()) this.#readModel(child.name)
   }
 
-  /** What `read` gives; null, and told, where it cannot be read. What is no entry is put aside: a save may need its name. */
+  /** What `read` gives; null, and reported, where it cannot be read. What is no entry is put aside: a save may need its name. */
   #read<T>(path: string, read: () => T): T | null {
     try {
       return read()

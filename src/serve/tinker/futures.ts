@@ -30,7 +30,7 @@ export interface FuturesOptions {
   /** How long one stays that belongs to no session and was not fetched. */
   unfetchedMs: number
   nowMs?: () => number
-  /** Told of failures that are not the client's. */
+  /** Called with failures that are not the client's. */
   onFailure?: (error: unknown) => void
 }
 

@@ -13,7 +13,7 @@ interface Known {
 export interface InOrderOptions {
   /** How long a number that is missing is waited for: its request may have been refused on its way. */
   gapMs: number
-  /** Told when requests go on without one. */
+  /** Called when requests go on without one. */
   onSkipped?: (missing: number, next: number) => void
 }
 

@@ -106,7 +106,7 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
       },
     },
   })
-  addFigures(front, service)
+  addMetrics(front, service)
   const close = async () => {
     await Promise.all([service.close(), bodies.close()])
     lock.release()
@@ -133,7 +133,7 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
   }
 }
 
-const addFigures = ({ metrics: { registry } }: Front, service: TinkerService): void => {
+const addMetrics = ({ metrics: { registry } }: Front, service: TinkerService): void => {
   const gauge = (name: string, help: string, read: () => number) =>
     readGauge(registry, `tinker_${name}`, help, one => one.set(read()))
   gauge('sessions', 'Sessions that are open.', () => service.sessions.size)

@@ -34,7 +34,7 @@ export interface ServiceOptions {
   limits: TinkerLimits
   /** Throws where the state may be another process's by now. */
   assertOurs?: () => void
-  /** Told of what is worth a line. */
+  /** Called with what is worth a line. */
   onEvent?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 

@@ -166,7 +166,7 @@ export class ServedTraining {
 
   /**
    * Saves what no checkpoint has, each model under the name `stopped`, for a week.
-   * @param onFailed told of a model that cannot be saved; the others are
+   * @param onFailed called with of a model that cannot be saved; the others are
    */
   async saveUnsaved(onFailed: (id: string, error: unknown) => void): Promise<string[]> {
     const paths: string[] = []

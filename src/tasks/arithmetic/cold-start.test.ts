@@ -17,9 +17,9 @@ it('shows both roles, and hints that the demonstration follows', () => {
   expect(rubrics.length / texts.length).toBeGreaterThan(0.3)
   expect(rubrics.length / texts.length).toBeLessThan(0.5)
   expect(rubrics.every(([prompt]) => prompt.endsWith('\n<rubric>'))).toBe(true)
-  const told = texts.filter(([prompt]) => /\n(do|avoid) /.test(prompt))
-  expect(told.length).toBeGreaterThan(20)
-  for (const [prompt, response] of told) {
+  const found = texts.filter(([prompt]) => /\n(do|avoid) /.test(prompt))
+  expect(found.length).toBeGreaterThan(20)
+  for (const [prompt, response] of found) {
     const [question, ...lines] = prompt.trim().split('\n')
     const numbers = question.trim().split(' ')
     const problem = {

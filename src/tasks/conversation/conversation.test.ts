@@ -108,16 +108,16 @@ describe('prompts', () => {
   })
 
   it('are counted for a plan as they are encoded', () => {
-    const figures = conversationSizes({
+    const values = conversationSizes({
       task: { ...filesOf(), maxPromptTokens: 1000 },
       folder: join(folder, 'model'),
       scaffold: show,
     })
     const { train, test } = encoded()
     const lengths = [...train, ...test].map(({ promptTokens }) => promptTokens.length)
-    expect(figures).toMatchObject({ train: 4, test: 2, criteria: 4, judged: 3, assumed: false })
-    expect(figures.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
-    expect(figures.longestPrompt).toBe(Math.max(...lengths))
+    expect(values).toMatchObject({ train: 4, test: 2, criteria: 4, judged: 3, assumed: false })
+    expect(values.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
+    expect(values.longestPrompt).toBe(Math.max(...lengths))
     const absent = { ...filesOf({ file: join(folder, 'absent.jsonl') }), maxPromptTokens: 1000 }
     expect(conversationSizes({ task: absent, folder: null, scaffold: show })).toMatchObject({
       train: 4500,

@@ -24,7 +24,7 @@ export interface DataSizes {
   conversationCharacters: number
   /** Whether a criterion asks how likely answers are to the start. */
   likelihood: boolean
-  /** The file is not there: figures of HealthBench as published. */
+  /** The file is not there: values of HealthBench as published. */
   assumed: boolean
   /** There is no tokenizer: four characters a token. */
   tokensEstimated: boolean

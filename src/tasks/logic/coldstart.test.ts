@@ -4,7 +4,7 @@ import { decodeTokens } from './format.ts'
 import { LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
 
 describe('cold start', () => {
-  it('interpolates weights between knots', () => {
+  it('interpolates weights between keyframes', () => {
     const curriculum = growingCurriculum()
     expect(weightsAt(curriculum, 0)).toEqual([2, 1, 0, 0, 0, 0])
     expect(weightsAt(curriculum, 0.125)[0]).toBeCloseTo(1.15)
@@ -84,16 +84,16 @@ describe('cold start', () => {
 
   it('refuses curricula that do not fit', () => {
     const sources = [{ hops: 1 }, { hops: 2 }]
-    const make = (knots: { at: number; weights: number[] }[]) => () =>
-      coldStartStream({ curriculum: { sources, knots }, seed: 0 })
-    expect(make([])).toThrow(/knots: expected at least one/)
-    expect(make([{ at: 0, weights: [1] }])).toThrow(/knots\[0\]\.weights: expected 2/)
+    const make = (keyframes: { at: number; weights: number[] }[]) => () =>
+      coldStartStream({ curriculum: { sources, keyframes }, seed: 0 })
+    expect(make([])).toThrow(/keyframes: expected at least one/)
+    expect(make([{ at: 0, weights: [1] }])).toThrow(/keyframes\[0\]\.weights: expected 2/)
     expect(make([{ at: 0, weights: [0, 0] }])).toThrow(/one above/)
     expect(
       make([
         { at: 0.5, weights: [1, 1] },
         { at: 0.5, weights: [1, 1] },
       ]),
-    ).toThrow(/knots\[1\]\.at: expected ascending/)
+    ).toThrow(/keyframes\[1\]\.at: expected ascending/)
   })
 })

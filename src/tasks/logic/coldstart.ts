@@ -42,7 +42,7 @@ export interface CurriculumSource extends RecitationOptions {
 export interface Curriculum {
   sources: readonly CurriculumSource[]
   /** In ascending order of `at`; before the first and after the last the weights stay. */
-  knots: readonly CurriculumKeyframe[]
+  keyframes: readonly CurriculumKeyframe[]
 }
 
 export interface ColdStartOptions {
@@ -84,7 +84,7 @@ const shortThenReal = (hops: readonly number[], common: LogicGeneratorOptions): 
 /** Three to five hops on short chains first, mostly five hops like the real rows from half-way on. */
 export const growingCurriculum = (common: LogicGeneratorOptions = {}): Curriculum => ({
   sources: [{ ...common, hops: 3, nodes: [4, 5] }, ...shortThenReal([3, 4, 5], common)],
-  knots: [
+  keyframes: [
     { at: 0, weights: [2, 1, 0, 0, 0, 0] },
     { at: 0.25, weights: [0.3, 1, 1, 0.2, 0.2, 0.5] },
     { at: 0.5, weights: [0.1, 0.1, 0.2, 0.2, 0.4, 2] },
@@ -100,7 +100,7 @@ export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions 
   const short = (weight: number) => hops.slice(1).map(hop => weight * (hop / maxHops))
   return {
     sources,
-    knots: [
+    keyframes: [
       { at: 0, weights: [...short(maxHops > 1 ? 2 : 0), ...rising(() => (maxHops > 1 ? 0 : 1))] },
       { at: 0.25, weights: [...short(2), ...rising(hop => (hop === maxHops ? 0.5 : 0.1))] },
       { at: 0.4, weights: [...short(0.5), ...rising(hop => 2 * (hop / maxHops) ** 2)] },
@@ -112,10 +112,10 @@ export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions 
 const checkKeyframe = (
   { at, weights, until }: CurriculumKeyframe,
   i: number,
-  { sources, knots }: Curriculum,
+  { sources, keyframes }: Curriculum,
 ) => {
-  const place = `curriculum.knots[${i}]`
-  if (!(at >= 0 && at <= 1) || (i > 0 && at <= knots[i - 1].at)) {
+  const place = `curriculum.keyframes[${i}]`
+  if (!(at >= 0 && at <= 1) || (i > 0 && at <= keyframes[i - 1].at)) {
     throw new ConfigError(`${place}.at: expected ascending values in [0, 1], got ${at}`)
   }
   if (weights.length !== sources.length) {
@@ -128,16 +128,16 @@ const checkKeyframe = (
   }
   if (until !== undefined && until.atMost < at)
     throw new ConfigError(
-      `${place}.until.atMost: expected at least the knot's own ${at}, got ${until.atMost}`,
+      `${place}.until.atMost: expected at least the keyframe's own ${at}, got ${until.atMost}`,
     )
 }
 
-/** The sources' weights at `progress` in [0, 1], between the knots on either side. */
-export const weightsAt = ({ knots }: Curriculum, progress: number): number[] => {
-  const next = knots.findIndex(knot => knot.at >= progress)
-  if (next === 0) return [...knots[0].weights]
-  if (next < 0) return [...knots[knots.length - 1].weights]
-  const [before, after] = [knots[next - 1], knots[next]]
+/** The sources' weights at `progress` in [0, 1], between the keyframes on either side. */
+export const weightsAt = ({ keyframes }: Curriculum, progress: number): number[] => {
+  const next = keyframes.findIndex(keyframe => keyframe.at >= progress)
+  if (next === 0) return [...keyframes[0].weights]
+  if (next < 0) return [...keyframes[keyframes.length - 1].weights]
+  const [before, after] = [keyframes[next - 1], keyframes[next]]
   const t = (progress - before.at) / (after.at - before.at)
   return before.weights.map((weight, i) => weight * (1 - t) + after.weights[i] * t)
 }
@@ -215,7 +215,7 @@ const generatorOf = (
 /**
  * A function from (index, progress) to a demonstration. Which source is drawn depends on seed, index and progress alone, so a
  * stopped training continues with the same examples.
- * @throws ConfigError for a curriculum whose knots or weights do not fit.
+ * @throws ConfigError for a curriculum whose keyframes or weights do not fit.
  */
 export const coldStartStream = ({
   curriculum,
@@ -235,9 +235,9 @@ export const coldStartStream = ({
       responseTokens: encodeResponse({ ...problem, proof }, vocabulary),
     }
   }
-  if (curriculum.knots.length === 0)
-    throw new ConfigError('curriculum.knots: expected at least one, got none')
-  for (const [i, knot] of curriculum.knots.entries()) checkKeyframe(knot, i, curriculum)
+  if (curriculum.keyframes.length === 0)
+    throw new ConfigError('curriculum.keyframes: expected at least one, got none')
+  for (const [i, keyframe] of curriculum.keyframes.entries()) checkKeyframe(keyframe, i, curriculum)
   const generators = curriculum.sources.map((source, i) => generatorOf(source, i, seed))
   return (index: number, progress: number): SupervisedExample => {
     const rng = new Rng(`cold start/${seed}/${index}`)

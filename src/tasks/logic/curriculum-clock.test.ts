@@ -2,19 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { curriculumProgress } from './curriculum-clock.ts'
 
 const WAIT = { loss: 0.1, window: 10, atMost: 0.6 }
-const knots = [{ at: 0 }, { at: 0.2, until: WAIT }, { at: 1 }]
+const keyframes = [{ at: 0 }, { at: 0.2, until: WAIT }, { at: 1 }]
 const of = (count: number, loss: number) => Array<number>(count).fill(loss)
-const at = (step: number, losses: readonly number[], own: Parameters<typeof curriculumProgress>[0] = knots) =>
-  curriculumProgress(own, 100, step, losses)
+const at = (
+  step: number,
+  losses: readonly number[],
+  own: Parameters<typeof curriculumProgress>[0] = keyframes,
+) => curriculumProgress(own, 100, step, losses)
 
 describe('progress of a curriculum', () => {
-  it('is the share of the steps where no knot waits', () => {
+  it('is the share of the steps where no keyframe waits', () => {
     for (const step of [1, 26, 100])
       expect(at(step, [], [{ at: 0 }, { at: 1 }])).toBeCloseTo((step - 1) / 100)
   })
 
-  it('stays at a knot until the mean loss of the window is below, counted from where the knot was reached', () => {
-    // Low before the knot says nothing of it: its own drills have not been seen.
+  it('stays at a keyframe until the mean loss of the window is below, counted from where the keyframe was reached', () => {
+    // Low before the keyframe says nothing of it: its own drills have not been seen.
     expect(at(21, of(20, 0.01))).toBeCloseTo(0.2)
     expect(at(30, [...of(20, 0.01), ...of(9, 0.05)])).toBe(0.2)
     expect(at(31, [...of(20, 0.01), ...of(10, 0.05)])).toBeCloseTo(0.2)
@@ -40,7 +43,7 @@ describe('progress of a curriculum', () => {
     expect(at(37, [...unknown, 0.05])).toBeGreaterThan(0.2)
   })
 
-  it('goes from one waiting knot to the next, and never back', () => {
+  it('goes from one waiting keyframe to the next, and never back', () => {
     const two = [{ at: 0 }, { at: 0.2, until: WAIT }, { at: 0.5, until: { ...WAIT, atMost: 0.9 } }, { at: 1 }]
     const losses = Array.from({ length: 100 }, (_, i) => (i < 35 || (i > 50 && i < 70) ? 0.5 : 0.01))
     const seen = losses.map((_, i) => at(i + 1, losses.slice(0, i), two))

@@ -1,11 +1,11 @@
-/** @file Where a training is in its curriculum: at its share of the steps, or behind it while a knot waits for the loss to fall. */
+/** @file Where a training is in its curriculum: at its share of the steps, or behind it while a keyframe waits for the loss to fall. */
 
-/** A knot that is not left before it is learnt. */
+/** A keyframe that is not left before it is learnt. */
 export interface KeyframeWait {
-  /** Nats a token that the mean loss of the last `window` steps has to be below; those steps all lie after the knot was reached. */
+  /** Nats a token that the mean loss of the last `window` steps has to be below; those steps all lie after the keyframe was reached. */
   loss: number
   window: number
-  /** Share of all steps, in [0, 1], at which the knot is left in any case. */
+  /** Share of all steps, in [0, 1], at which the keyframe is left in any case. */
   atMost: number
 }
 
@@ -35,13 +35,13 @@ const firstBelow = (
 }
 
 /**
- * Progress in [0, 1] at a step, 1-based. Between knots that wait it is linear in the steps; what is left of the curriculum behind a
- * knot is spread over what is left of the steps when that knot is passed. It depends on nothing but its arguments, so that a training
+ * Progress in [0, 1] at a step, 1-based. Between keyframes that wait it is linear in the steps; what is left of the curriculum behind a
+ * keyframe is spread over what is left of the steps when that keyframe is passed. It depends on nothing but its arguments, so that a training
  * that goes on from a checkpoint is where it was.
  * @param losses of the steps before this one; infinite where one is not known, which is below nothing
  */
 export const curriculumProgress = (
-  knots: readonly TimedKeyframe[],
+  keyframes: readonly TimedKeyframe[],
   steps: number,
   step: number,
   losses: readonly number[],
@@ -49,7 +49,7 @@ export const curriculumProgress = (
   const done = step - 1
   let [fromStep, fromAt] = [0, 0]
   const rate = () => (1 - fromAt) / Math.max(1, steps - fromStep)
-  for (const { at, until } of knots) {
+  for (const { at, until } of keyframes) {
     if (until === undefined || at >= 1) continue
     const reached = Math.ceil(fromStep + (at - fromAt) / rate())
     if (done < reached) break

@@ -10,7 +10,7 @@ const settingsOf = (settings: Record<string, unknown>) =>
 
 /** Demonstrations of a curriculum with one source, as texts. */
 const shown = (source: Record<string, unknown>, settings: Record<string, unknown> = {}) => {
-  const curriculum = { kind: 'custom', sources: [source], knots: [{ at: 0, weights: [1] }] }
+  const curriculum = { kind: 'custom', sources: [source], keyframes: [{ at: 0, weights: [1] }] }
   return demonstrations(
     { ...settingsOf({ ...settings, curriculum }), batch: 200, steps: 2, seed: 1 },
     WORD_COUNT,

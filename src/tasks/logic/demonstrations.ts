@@ -36,7 +36,7 @@ export interface DemonstrationSettings
 }
 
 const curriculumOf = (settings: CurriculumSettings): Curriculum => {
-  const { kind, maxHops, sources, knots } = settings.curriculum
+  const { kind, maxHops, sources, keyframes } = settings.curriculum
   const common = { labels: settings.labels, ...shapeOf(settings) }
   if (kind === 'growing') return growingCurriculum(common)
   if (kind === 'short-proofs') return shortProofCurriculum(maxHops, common)
@@ -44,7 +44,7 @@ const curriculumOf = (settings: CurriculumSettings): Curriculum => {
     throw new ConfigError('curriculum.sources: expected at least one for a custom curriculum, got none')
   return {
     sources: sources.map(({ nodes, ...own }) => ({ ...common, ...own, ...(nodes && { nodes }) })),
-    knots,
+    keyframes,
   }
 }
 
@@ -87,7 +87,7 @@ export const below = <Result>(key: string, work: () => Result): Result => {
   }
 }
 
-/** The demonstrations of a step, by seed, step, and the losses of the steps before, for which knots may wait. */
+/** The demonstrations of a step, by seed, step, and the losses of the steps before, for which keyframes may wait. */
 export type DrawDemonstrations = (step: number, losses?: readonly number[]) => SupervisedExample[]
 
 /** @param vocabulary how many tokens the model has */
@@ -98,7 +98,7 @@ export const demonstrations = (
   const curriculum = curriculumOf(settings)
   const stream = coldStartStream({ ...settings, curriculum, vocabulary })
   return (step, losses = []) => {
-    const progress = curriculumProgress(curriculum.knots, Math.max(1, steps), step, losses)
+    const progress = curriculumProgress(curriculum.keyframes, Math.max(1, steps), step, losses)
     return Array.from({ length: batch }, (_, i) => stream((step - 1) * batch + i, progress))
   }
 }

@@ -70,7 +70,7 @@ describe('a proof that looks before it goes on', () => {
     const options = {
       curriculum: {
         sources: [{ hops: 2, style: 'shortcut-free' as const }],
-        knots: [{ at: 0, weights: [1] }],
+        keyframes: [{ at: 0, weights: [1] }],
       },
       seed: 3,
       wording: 'canonical' as const,

@@ -130,7 +130,7 @@ describe('a recitation drill', () => {
     const stream = coldStartStream({
       curriculum: {
         sources: [{ hops: 2, style: 'shortcut-free', recite: 6 }],
-        knots: [{ at: 0, weights: [1] }],
+        keyframes: [{ at: 0, weights: [1] }],
       },
       seed: 3,
       signWeight: 5,

@@ -90,11 +90,11 @@ const keyframeSchema = z.strictObject({
     .strictObject({
       loss: z.number().positive().describe('Bound of the mean loss, nats a token.'),
       window: z.int().positive().default(50).describe('Steps that the loss is averaged over.'),
-      atMost: share.describe('Share of all steps at which the knot is left in any case.'),
+      atMost: share.describe('Share of all steps at which the keyframe is left in any case.'),
     })
     .optional()
     .describe(
-      'The training stays at this knot until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most until the share `atMost` of all steps. What follows is spread over the steps that are left.',
+      'The training stays at this keyframe until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most until the share `atMost` of all steps. What follows is spread over the steps that are left.',
     ),
 })
 
@@ -103,11 +103,11 @@ const curriculumSchema = z.strictObject({
     .enum(['short-proofs', 'growing', 'custom'])
     .default('short-proofs')
     .describe(
-      '`short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `knots` say.',
+      '`short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `keyframes` say.',
     ),
   maxHops: hopCount.default(3).describe('Longest proof.'),
   sources: z.array(sourceSchema).default([]).describe('Problems to draw from.'),
-  knots: z.array(keyframeSchema).default([]).describe('Weights of the sources over the steps.'),
+  keyframes: z.array(keyframeSchema).default([]).describe('Weights of the sources over the steps.'),
 })
 
 /** What decides which demonstrations are drawn; recipes may go on learning them. */

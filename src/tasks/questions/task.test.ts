@@ -358,17 +358,17 @@ describe('questions of a file', () => {
   it('are counted for a plan as they are encoded', () => {
     const file = writeQuestions(join(folder, 'plan'), 'writingbench')
     const task = config({ format: 'writingbench', file })
-    const figures = questionSizes({ task, folder: model })
+    const values = questionSizes({ task, folder: model })
     const questions = readQuestions(file, 'writingbench')
     const lengths = questions.map(question => format.encode(reasonerMessages(question)).length)
-    expect(figures).toMatchObject({ train: 3, test: 3, judged: 5, assumed: false, tokensEstimated: false })
-    expect(figures.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
-    expect(figures.longestPrompt).toBe(Math.max(...lengths))
+    expect(values).toMatchObject({ train: 3, test: 3, judged: 5, assumed: false, tokensEstimated: false })
+    expect(values.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
+    expect(values.longestPrompt).toBe(Math.max(...lengths))
     const beside = questions.map(question => format.encode(rubricatorMessages(question, '')).length)
-    expect(figures.rubricatorTokens).toBeCloseTo(beside.reduce((a, b) => a + b) / 6, 9)
+    expect(values.rubricatorTokens).toBeCloseTo(beside.reduce((a, b) => a + b) / 6, 9)
     const characters = questionSizes({ task, folder: null })
     expect(characters.tokensEstimated).toBe(true)
-    expect(characters.promptTokens).toBeLessThan(figures.promptTokens)
+    expect(characters.promptTokens).toBeLessThan(values.promptTokens)
   })
 
   it('are planned as published where the file is not there', () => {

@@ -103,7 +103,7 @@ const callText = (person: string, field: Field): string =>
   `${TAGS.call} ${person} ${fieldName(field)}${TAGS.callEnd}`
 
 /** What references say of a relation's field. */
-const told = (references: readonly RecordsReflection[], relation: Relation) => {
+const fieldsSaid = (references: readonly RecordsReflection[], relation: Relation) => {
   const about = references
     .flatMap(({ lessons }) => lessons)
     .flatMap(lesson =>
@@ -136,7 +136,7 @@ export const demonstrateResearch = (
   const planned = relations.filter((_, i) => i === 0 || rng.next() >= habits.forgets)
   const first = new Map(
     planned.map(relation => {
-      const { use, not } = told(references, relation)
+      const { use, not } = fieldsSaid(references, relation)
       const believes = rng.next() < habits.trusts
       return [relation, believes && use ? use : endingBesides(believes ? not : [], rng)]
     }),

@@ -77,35 +77,35 @@ export const sum: Kind = {
 const PERSON = [
   {
     values: COLOURS.flatMap(colour => BELONGINGS.map(thing => [colour, thing] as const)),
-    told: (name: string, [colour, thing]: readonly string[]) => `${name} has a ${colour} ${thing}.`,
+    stated: (name: string, [colour, thing]: readonly string[]) => `${name} has a ${colour} ${thing}.`,
     asked: (name: string, [, thing]: readonly string[]) => `What colour is the ${thing} of ${name}?`,
     short: ([colour]: readonly string[]) => capitalised(colour),
     sentence: (name: string, [colour, thing]: readonly string[]) => `The ${thing} of ${name} is ${colour}`,
   },
   {
     values: PLACES.map(place => [place] as const),
-    told: (name: string, [place]: readonly string[]) => `${name} lives in ${place}.`,
+    stated: (name: string, [place]: readonly string[]) => `${name} lives in ${place}.`,
     asked: (name: string) => `Where does ${name} live?`,
     short: ([place]: readonly string[]) => `In ${place}`,
     sentence: (name: string, [place]: readonly string[]) => `${name} lives in ${place}`,
   },
   {
     values: JOBS.map(job => [job] as const),
-    told: (name: string, [job]: readonly string[]) => `${name} is ${withArticle(job)}.`,
+    stated: (name: string, [job]: readonly string[]) => `${name} is ${withArticle(job)}.`,
     asked: (name: string) => `What is the job of ${name}?`,
     short: ([job]: readonly string[]) => capitalised(job),
     sentence: (name: string, [job]: readonly string[]) => `${name} is ${withArticle(job)}`,
   },
   {
     values: FOODS.map(food => [food] as const),
-    told: (name: string, [food]: readonly string[]) => `${name} likes ${food}.`,
+    stated: (name: string, [food]: readonly string[]) => `${name} likes ${food}.`,
     asked: (name: string) => `What does ${name} like?`,
     short: ([food]: readonly string[]) => capitalised(food),
     sentence: (name: string, [food]: readonly string[]) => `${name} likes ${food}`,
   },
   {
     values: PETS.map(pet => [pet] as const),
-    told: (name: string, [pet]: readonly string[]) => `${name} has ${withArticle(pet)}.`,
+    stated: (name: string, [pet]: readonly string[]) => `${name} has ${withArticle(pet)}.`,
     asked: (name: string) => `Which animal does ${name} have?`,
     short: ([pet]: readonly string[]) => capitalised(withArticle(pet)),
     sentence: (name: string, [pet]: readonly string[]) => `${name} has ${withArticle(pet)}`,
@@ -118,16 +118,16 @@ export const reading: Kind = {
   draw: rng => {
     const [name, other] = rng.sample(NAMES, 2)
     const about = rng.sample(PERSON, 2 + rng.int(2))
-    const told = [name, other].map(who =>
-      about.map(({ values, told }) => {
+    const stated = [name, other].map(who =>
+      about.map(({ values, stated }) => {
         const value = rng.pick(values as readonly (readonly string[])[])
-        return { value, text: told(who, value) }
+        return { value, text: stated(who, value) }
       }),
     )
     const at = rng.int(about.length)
     const { asked, short, sentence } = about[at]
-    const [own, others] = [told[0][at].value, told[1][at].value]
-    const text = rng.shuffle(told.flat().map(each => each.text)).join(' ')
+    const [own, others] = [stated[0][at].value, stated[1][at].value]
+    const text = rng.shuffle(stated.flat().map(each => each.text)).join(' ')
     const values = about[at].values as readonly (readonly string[])[]
     const [wrongFirst] =
       others[0] === own[0] ? rng.pick(values.filter(([first]) => first !== own[0])) : others

@@ -37,15 +37,15 @@ describe('requests', () => {
   )
 
   it('have answers that do as they are told', () => {
-    const told = new Map(INSTRUCTIONS.map(({ id }) => [id, 0]))
+    const found = new Map(INSTRUCTIONS.map(({ id }) => [id, 0]))
     for (const rng of rngs('told', 1500)) {
       const { instruction, answer, kind } = drawDialogue(rng)
       if (instruction === null) continue
-      told.set(instruction.id, told.get(instruction.id)! + 1)
+      found.set(instruction.id, found.get(instruction.id)! + 1)
       if (instruction.id === 'no exclamation marks' && kind === 'politely') continue
       expect(instruction.isFollowed(answer), `${instruction.id}: ${answer}`).toBe(true)
     }
-    expect(Math.min(...told.values())).toBeGreaterThan(10)
+    expect(Math.min(...found.values())).toBeGreaterThan(10)
   })
 
   it('ask for lists only what can be listed', () => {

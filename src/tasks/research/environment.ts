@@ -11,7 +11,7 @@ export interface ResearchWorldOptions {
   format: Pick<AgentFormat, 'names' | 'read' | 'say'>
   tools: Pick<ToolBox, 'run'>
   rules?: TurnRules
-  /** Told of every episode that is over, by the rollout's key. */
+  /** Called with every episode that is over, by the rollout's key. */
   onEpisode?(key: string, counts: SessionCounts): void
 }
 

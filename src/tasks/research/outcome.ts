@@ -49,7 +49,7 @@ const FRAME_END = /(?:^|>|\b(?:user|tool|ipython|observation))\s*$/
 
 /**
  * What became of a turn, from the text that stands in the rollout behind it: rollouts that were sampled before a resume have
- * nothing but that. A figure for people; no reward depends on it.
+ * nothing but that. A value for people; no reward depends on it.
  */
 export const saidKind = (said: string): SaidKind => {
   const head = said.slice(0, FRAME_CHARACTERS)

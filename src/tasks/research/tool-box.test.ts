@@ -90,23 +90,23 @@ describe('a tool box', () => {
 
   it('waits no longer than the deadline, and tells the tool', async () => {
     fakeTimers()
-    let told: AbortSignal | undefined
+    let found: AbortSignal | undefined
     const tools = box(
       (_, { signal }) => {
-        told = signal
+        found = signal
         return never()
       },
       { timeoutMs: 5_000 },
     )
     const answer = ask(tools)
     await vi.advanceTimersByTimeAsync(4_999)
-    expect(told?.aborted).toBe(false)
+    expect(found?.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(await answer).toMatchObject({
       outcome: 'timeout',
       text: 'Error: search did not answer within 5 seconds.',
     })
-    expect(told?.aborted).toBe(true)
+    expect(found?.aborted).toBe(true)
     expect(tools.counts.total).toMatchObject({ calls: 1, timeouts: 1, failures: 0 })
     expect(vi.getTimerCount()).toBe(0)
   })

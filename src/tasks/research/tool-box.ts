@@ -1,4 +1,4 @@
-/** @file An agent's tools: listed for its prompt, called within deadlines, counted. What goes wrong is told, never thrown. */
+/** @file An agent's tools: listed for its prompt, called within deadlines, counted. What goes wrong is reported, never thrown. */
 
 import type { Tool, ToolResult } from '../../tools/tool.ts'
 import { ConfigError } from '../../util/errors.ts'

@@ -102,7 +102,7 @@ const FIVE_PLACES = () => [
   { shape: [5, 1], data: Float32Array.of(1, 1, 0, 1, 0) },
 ]
 
-/** Every exported operation that has a gradient; several cases of one operation are told apart after the slash. */
+/** Every exported operation that has a gradient; several cases of one operation are distinguished after the slash. */
 const CASES: Record<string, Case> = {
   add: binary(e.add, (a, b) => a + b),
   sub: binary(e.sub, (a, b) => a - b),

@@ -61,7 +61,7 @@ export class ServerProcess implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
-  /** Told of an answer that is too long: nobody knows whose. */
+  /** Called with an answer that is too long: nobody knows whose. */
   onTooLong?: (bytes: number) => void
   readonly #command: ServerCommand
   #child: ChildProcessWithoutNullStreams | null = null

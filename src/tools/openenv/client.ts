@@ -60,7 +60,7 @@ export class OpenEnvClient {
       try {
         return await this.#startOnce(reset, signal)
       } catch (error) {
-        if (!passes(error) || attempt >= this.#settings.attempts || signal?.aborted) throw this.#told(error)
+        if (!passes(error) || attempt >= this.#settings.attempts || signal?.aborted) throw this.#named(error)
         const waitMs = Math.min(LONGEST_WAIT_MS, this.#retryMs * 2 ** (attempt - 1))
         // The attempt after a wait that was ended says that nobody waits any more.
         await sleep(waitMs, undefined, { signal }).catch(() => {})
@@ -79,7 +79,7 @@ export class OpenEnvClient {
   }
 
   /** Too few places are the server's setting, and one message away from being seen. */
-  #told(error: unknown): unknown {
+  #named(error: unknown): unknown {
     return error instanceof ToolError && isFull(error)
       ? new ToolError('refused', `${this.#settings.url}: no session is free: ${error.message}`, {
           hint: 'let the server have as many sessions as rollouts are under way (max_concurrent_envs), or sample fewer',

@@ -65,7 +65,7 @@ class CountingPolicy extends FakePolicy {
 
 const loss = { ...lossPreset('gradus:ruscarl'), kl: { kind: 'k3', coef: 0.001 } as const }
 
-/** A little noise, so that changes have an error; by the seed that was drawn by, so that streams can be told apart. */
+/** A little noise, so that changes have an error; by the seed that was drawn by, so that streams can be distinguished. */
 const noiseOf = (seed: string): number =>
   [...seed].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) / 970
 
@@ -360,10 +360,10 @@ describe('rollback', () => {
     expect(all(dir).metrics.slice(0, backAt)).toEqual(all(free.dir).metrics.slice(0, backAt))
     expect(all(dir).metrics[backAt]).not.toEqual(all(free.dir).metrics[backAt])
     expect(existsSync(join(dir, 'given-up'))).toBe(false)
-    const told = readEvents(dir).flatMap(({ action, control, undone }) =>
+    const found = readEvents(dir).flatMap(({ action, control, undone }) =>
       action || control ? [[action ?? control, undone]] : [],
     )
-    expect(told).toEqual([
+    expect(found).toEqual([
       ['rollback', undefined],
       ['undo', 'rollback'],
     ])
@@ -508,7 +508,7 @@ describe('pause', () => {
   })
 })
 
-it('a figure of 0 over a threshold of 0 is no sign, and no reason to go back further', () => {
+it('a metric of 0 over a threshold of 0 is no sign, and no reason to go back further', () => {
   const latch = new Latch(1, { calm: 2, release: 0.75 })
   expect([latch.look(Number.NaN, 3), latch.stood, latch.healthyThrough]).toEqual([null, null, 3])
   expect(latch.look(Number.POSITIVE_INFINITY, 4)).toBe('on')

@@ -80,7 +80,7 @@ export class MonitorActions {
   }
 
   /** Whether there is anything that a checkpoint has to remember. */
-  get isTold(): boolean {
+  get isLogged(): boolean {
     return this.#state !== NO_ACTIONS
   }
 
@@ -115,7 +115,7 @@ export class MonitorActions {
     const before = this.#state.acted[monitor]
     if (before?.done) return false
     if (action !== 'raise-kl') return true
-    // What a raise does shows when the window that figures are averaged over has passed, and somebody has looked since.
+    // What a raise does shows when the window that metrics are averaged over has passed, and somebody has looked since.
     const waited = before === undefined || (step >= before.step + this.#window && seenAt > before.step)
     return waited && this.#state.klFactor < this.#bounds.klMost
   }

@@ -7,7 +7,7 @@ import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeBetween, type SeriesChange, seriesValues } from './series.ts'
 
-/** Strongest level that is told. */
+/** Strongest level that is reported. */
 const MOST = 1e6
 
 const WHY =

@@ -15,10 +15,10 @@ export class Latch {
   /** Steps of the latest looks. */
   readonly #steps: number[] = []
   #calmStep = 0
-  /** The first step that the figure was made of when its level rose; null while it is low. */
+  /** The first step that the metric was made of when its level rose; null while it is low. */
   #roseFrom: number | null = null
 
-  /** @param lag looks that a figure is the mean over; 0: each look is of the policy as it is */
+  /** @param lag looks that a metric is the mean over; 0: each look is of the policy as it is */
   constructor(confirm: number, settings: Pick<MonitorSettings, 'calm' | 'release'>, lag = 0) {
     this.#confirm = confirm
     this.#settings = settings
@@ -52,7 +52,7 @@ export class Latch {
   }
 
   /**
-   * The last step whose weights were healthy for all that was seen: those of the last calm look, and where a figure is a mean over
+   * The last step whose weights were healthy for all that was seen: those of the last calm look, and where a metric is a mean over
    * looks, those from before all that it was made of when it rose, or would be if it rose at the next look.
    */
   get healthyThrough(): number {

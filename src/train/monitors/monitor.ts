@@ -17,7 +17,7 @@ export interface History {
 export interface Sign {
   /** Strength over threshold: from 1 on it is a sign. */
   level: number
-  /** What was seen, with figures, as a sentence's beginning: `responses grew from 58 to 101 tokens`. */
+  /** What was seen, with metrics, as a sentence's beginning: `responses grew from 58 to 101 tokens`. */
   seen: string
   /** How things stand when the sign is over; what was seen where absent. */
   over?: string

@@ -181,9 +181,9 @@ describe('each monitor', () => {
       return watched({ rows: rows.map(({ heldOut: _, ...row }) => row), evals })
     }
     expect(stepsOf(watched(simulate(1, STEPS, { illness: better, onset: ONSET })), 'alwaysMet')).toEqual([])
-    const told = blind(unknown).filter(({ monitor }) => monitor === 'alwaysMet')
-    expect(told.map(({ sign: { subject } }) => subject)).toEqual(['share'])
-    expect(eventOf(told[0]).message).toMatch(
+    const found = blind(unknown).filter(({ monitor }) => monitor === 'alwaysMet')
+    expect(found.map(({ sign: { subject } }) => subject)).toEqual(['share'])
+    expect(eventOf(found[0]).message).toMatch(
       /^Proposed criteria drift towards always met: the share of criteria that all responses meet rose from \d+\.\d% to \d+\.\d%$/,
     )
     // Earning more is no sign by itself.
@@ -244,14 +244,14 @@ describe('each monitor', () => {
     // Low at two evaluations, then well again.
     const low = (step: number) => (step === 80 || step === 100 ? 0.1 : 0.5)
     const alone = simulate(1, 200, { testScore: low })
-    const told = watched(alone, monitorsSchema.parse({ calm: 2 })).filter(
+    const found = watched(alone, monitorsSchema.parse({ calm: 2 })).filter(
       ({ monitor }) => monitor === 'evaluationFalls',
     )
-    expect(told.map(({ turn, step }) => [turn, step])).toEqual([
+    expect(found.map(({ turn, step }) => [turn, step])).toEqual([
       ['on', 80],
       ['over', 140],
     ])
-    expect(eventOf(told[1]).message).toMatch(
+    expect(eventOf(found[1]).message).toMatch(
       /^Test score falls, the reward does not: over; on test, answers right is \d+\.\d% at step 140; the best before was/,
     )
   })
@@ -310,12 +310,12 @@ describe('each monitor', () => {
     })
     const healthy = simulate(0, STEPS)
     // C3 takes points away, C1 is met at last.
-    const told = watched(first(healthy, step => ({ C1: step > 8 ? 0.1 : 0, C2: 0.4, C3: 0 })))
-    expect(told.map(({ step, turn }) => [step, turn])).toEqual([
+    const found = watched(first(healthy, step => ({ C1: step > 8 ? 0.1 : 0, C2: 0.4, C3: 0 })))
+    expect(found.map(({ step, turn }) => [step, turn])).toEqual([
       [5, 'on'],
       [18, 'over'],
     ])
-    expect(eventOf(told[0]).message).toBe(
+    expect(eventOf(found[0]).message).toBe(
       'Criteria that are never met: since the start no response has met C1',
     )
     const bare = healthy.rows.map(({ pointShare: _, rewardShare: __, ...row }) => ({ ...row, reward: 0 }))
@@ -339,7 +339,7 @@ describe('each monitor', () => {
     expect(watched({ rows, evals: [] })).toEqual([])
   })
 
-  it('says what it saw, with figures, why it matters, and what to try', () => {
+  it('says what it saw, with metrics, why it matters, and what to try', () => {
     for (const { why, advice, title } of Object.values(MONITORS)) {
       expect(title).toMatch(/^[A-Z]/)
       expect(why.length).toBeGreaterThan(40)
@@ -438,7 +438,7 @@ describe('hysteresis', () => {
 
   it('a sign that ends and comes again is told again', () => {
     const illness: Illness = (_, since) => ({ truncationRate: since < 20 || since > 60 ? 0.3 : 0.02 })
-    const told = watched(simulate(0, STEPS, { illness, onset: 40 }))
-    expect(told.map(({ turn }) => turn)).toEqual(['on', 'over', 'on'])
+    const found = watched(simulate(0, STEPS, { illness, onset: 40 }))
+    expect(found.map(({ turn }) => turn)).toEqual(['on', 'over', 'on'])
   })
 })

@@ -7,7 +7,7 @@ import { mean, median } from '../../util/statistics.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeSinceStart, latestValues } from './series.ts'
 
-/** Strongest level that is told: a divisor near 0 says no more. */
+/** Strongest level that is reported: a divisor near 0 says no more. */
 const MOST = 1e6
 
 export const entropyCollapse = defineMonitor({

@@ -121,7 +121,7 @@ export const alwaysMet = defineMonitor({
     const truth = changeSinceStart(rows, window, truthIn(rows))
     const enough = truth === null ? UNKNOWN_TRUTH * rise : rise
     const better = truth === null ? 0 : Math.max(0, truth.after - truth.before)
-    const told =
+    const truthText =
       truth === null
         ? ''
         : `; what is true of them went from ${percent(truth.before)} to ${percent(truth.after)}`
@@ -132,7 +132,7 @@ export const alwaysMet = defineMonitor({
       return [
         {
           level: Math.min((after - before - better) / enough, change.sigmas / sigmas),
-          seen: `${what} rose from ${percent(before)} to ${percent(after)}${told}`,
+          seen: `${what} rose from ${percent(before)} to ${percent(after)}${truthText}`,
           figures: { before, now: after, ...(truth && { truthBefore: truth.before, truthNow: truth.after }) },
           subject,
         },

@@ -1,16 +1,16 @@
-/** @file Windows over a run's figures, and changes between them in units of their noise. */
+/** @file Windows over a run's metrics, and changes between them in units of their noise. */
 
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { mean, variance } from '../../util/statistics.ts'
 
-/** A figure's values, steps without one left out. */
+/** A metric's values, steps without one left out. */
 export const seriesValues = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => unknown): number[] =>
   rows.flatMap(row => {
     const value = pick(row)
     return typeof value === 'number' ? [value] : []
   })
 
-/** The latest rows that have a figure, at most `count` of them: no need to walk a whole run at every step. */
+/** The latest rows that have a metric, at most `count` of them: no need to walk a whole run at every step. */
 export const latestValues = (
   rows: readonly MetricsRow[],
   count: number,
@@ -24,7 +24,7 @@ export const latestValues = (
   return found.reverse()
 }
 
-/** A group of figures in a row; none where it has none. */
+/** A group of metrics in a row; none where it has none. */
 export const groupOf = (row: MetricsRow, name: string): MetricGroup => {
   const group = row[name]
   return group !== null && typeof group === 'object' ? group : {}
@@ -45,7 +45,7 @@ export const changeBetween = (before: readonly number[], after: readonly number[
   return { before: first, after: last, sigmas: size === 0 ? 0 : size / error }
 }
 
-/** From the first window of a figure to its latest; null while the two would overlap. */
+/** From the first window of a metric to its latest; null while the two would overlap. */
 export const changeSinceStart = (
   rows: readonly MetricsRow[],
   window: number,

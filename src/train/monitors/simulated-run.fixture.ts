@@ -1,4 +1,4 @@
-/** @file Simulated trainings: figures that move and jitter as those of healthy runs do, and runs that go wrong from a step on. */
+/** @file Simulated trainings: metrics that move and jitter as those of healthy runs do, and runs that go wrong from a step on. */
 
 import { evalRowOf } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
@@ -16,7 +16,7 @@ export interface SimulatedRun {
 /** Changes a healthy row from a step on; `since` counts steps from 1. */
 export type Illness = (row: MetricsRow, since: number) => Partial<MetricsRow>
 
-/** Noise with a memory: it wanders, as figures of a training do. */
+/** Noise with a memory: it wanders, as metrics of a training do. */
 const wander = (rng: Rng, spread: number, memory = 0.6): (() => number) => {
   let value = 0
   return () => {

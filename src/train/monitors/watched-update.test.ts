@@ -4,9 +4,9 @@ import type { LearntRollout } from '../recipe.ts'
 import { watchUpdate } from './watched-update.ts'
 
 /** The policy writes `own`, then a tool says `told`. */
-const learnt = (own: number[], told: number[], advantage: number): LearntRollout => {
-  const tokens = Int32Array.from([...own, ...told])
-  const mask = Uint8Array.from([...own.map(() => 1), ...told.map(() => 0)])
+const learnt = (own: number[], found: number[], advantage: number): LearntRollout => {
+  const tokens = Int32Array.from([...own, ...found])
+  const mask = Uint8Array.from([...own.map(() => 1), ...found.map(() => 0)])
   const rollout: Rollout = {
     ...{ key: `${own}`, role: 'policy', group: 'g', sample: 0, prompt: [1], tokens, mask },
     ...{ logprobs: new Float32Array(tokens.length), turns: [{ start: 0, end: own.length }], end: 'over' },
@@ -20,9 +20,9 @@ it("a tool's words are neither the policy's repetition nor its length", async ()
   const short = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
   const long = Array.from({ length: 30 }, (_, i) => 30 + i)
   const alone = watchUpdate({ rollouts: [learnt(short, [], -1), learnt(long, [], 1)] })
-  const told = watchUpdate({ rollouts: [learnt(short, echo, -1), learnt(long, [], 1)] })
-  expect((await alone.figures).repetition).toBe(0)
-  expect(await told.figures).toEqual(await alone.figures)
-  expect(told.rollouts().map(({ tokens }) => tokens.length)).toEqual([10, 30])
-  expect(told.rollouts().map(({ logprobs }) => logprobs.length)).toEqual([10, 30])
+  const found = watchUpdate({ rollouts: [learnt(short, echo, -1), learnt(long, [], 1)] })
+  expect((await alone.metrics).repetition).toBe(0)
+  expect(await found.metrics).toEqual(await alone.metrics)
+  expect(found.rollouts().map(({ tokens }) => tokens.length)).toEqual([10, 30])
+  expect(found.rollouts().map(({ logprobs }) => logprobs.length)).toEqual([10, 30])
 })

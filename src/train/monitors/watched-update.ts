@@ -1,4 +1,4 @@
-/** @file A step's rollouts as monitors see them: figures about all of them at once, rows only when a warning asks. */
+/** @file A step's rollouts as monitors see them: metrics about all of them at once, rows only when a warning asks. */
 
 import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
@@ -9,7 +9,7 @@ import type { WatchedRollout } from './monitor.ts'
 
 export interface WatchedUpdate {
   /** What monitors need to know of the rollouts and no other metric says; waits for the held-out judge. */
-  figures: Promise<Omit<MetricsRow, 'step'>>
+  metrics: Promise<Omit<MetricsRow, 'step'>>
   rollouts(): WatchedRollout[]
 }
 
@@ -39,12 +39,12 @@ export const watchUpdate = ({
       ...monitoredMetrics(items),
     }
   }
-  const figures = work()
+  const metrics = work()
   // They are awaited after the update; until then a failure must not count as unhandled.
-  figures.catch(() => {})
+  metrics.catch(() => {})
   const groups = [...new Set(rollouts.map(({ rollout }) => rollout.group))]
   return {
-    figures,
+    metrics,
     rollouts: () =>
       items.map(({ row, tokens, logprobs, rollout: { group }, advantage }, i) => {
         const score = scores?.[i] ?? null

@@ -104,7 +104,7 @@ describe('monitors in a training', () => {
     return run
   }
 
-  it('a warning goes to the progress, to the events with its figures, and keeps the rollouts that show it', async () => {
+  it('a warning goes to the progress, to the events with its metrics, and keeps the rollouts that show it', async () => {
     const messages: string[] = []
     const run = newRun('run')
     await train(policyFrom(9), recipe, run, settings(), 0, { onMessage: text => messages.push(text) })
@@ -210,7 +210,7 @@ describe('monitors in a training', () => {
   })
 })
 
-describe('figures of rollouts', () => {
+describe('metrics of rollouts', () => {
   it('repeats are sequences of four that were said before', () => {
     expect(repeatedShare([1, 2, 3])).toBe(0)
     expect(repeatedShare([1, 2, 3, 4, 5, 6])).toBe(0)

@@ -51,9 +51,9 @@ export interface ChartMark {
 
 export interface ChartOptions {
   marks?: readonly ChartMark[]
-  /** Told of a range that was drawn with the pointer. */
+  /** Called with a range that was drawn with the pointer. */
   onZoom?(from: number, to: number): void
-  /** Told of a double click. */
+  /** Called on a double click. */
   onReset?(): void
 }
 

@@ -183,10 +183,10 @@ const Small = ({ block }: { block: Block }) => {
           {block.text} {block.about !== undefined && <span class="quiet">{block.about}</span>}
         </h3>
       )
-    case 'figures':
+    case 'metrics':
       return (
         <p class="row">
-          {Object.entries(block.figures).map(([name, value]) => (
+          {Object.entries(block.metrics).map(([name, value]) => (
             <span class="part" key={name}>
               <b>{name}</b> {number(value)}
             </span>

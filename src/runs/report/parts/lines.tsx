@@ -1,4 +1,4 @@
-/** @file Figures on a line: intervals, the runs of arms as dots, the steps of a sign. */
+/** @file Metrics on a line: intervals, the runs of arms as dots, the steps of a sign. */
 
 import type { LineMark, TrackLine } from '../view.ts'
 import { barPlace } from './meter.tsx'
@@ -19,7 +19,7 @@ const Mark = ({ mark: { class: own, at, to, title, href, color } }: { mark: Line
   return <i class={own} title={title} style={style} />
 }
 
-/** @param label what is drawn, in words, where no figure beside it says so */
+/** @param label what is drawn, in words, where no metric beside it says so */
 export const Track = ({ marks, label }: { marks: readonly LineMark[]; label?: string }) => (
   <div class="track" {...(label !== undefined && { role: 'img', 'aria-label': label })}>
     {marks.map((mark, i) => (
@@ -45,14 +45,14 @@ interface LinesProps {
   ends?: readonly [string, string]
 }
 
-/** Names, what is drawn of them on a line, and figures; under them the ends of the lines. */
+/** Names, what is drawn of them on a line, and metrics; under them the ends of the lines. */
 export const Lines = ({ lines, ends }: LinesProps) => (
   <div class="lines">
-    {lines.map(({ name, about, marks, label, figure, notes = [], below }) => (
+    {lines.map(({ name, about, marks, label, value, notes = [], below }) => (
       <>
         <div title={about}>{name}</div>
         <Track marks={marks} label={label} />
-        <div class="num">{noted(figure, ...notes)}</div>
+        <div class="num">{noted(value, ...notes)}</div>
         {below && <small>{below}</small>}
       </>
     ))}

@@ -1,4 +1,4 @@
-/** @file A share as a bar, with what is sure of it marked; with its figure beside it, a cell of a table. */
+/** @file A share as a bar, with what is sure of it marked; with its metric beside it, a cell of a table. */
 
 import { percent } from '../../../util/format.ts'
 
@@ -6,7 +6,7 @@ interface BarProps {
   value: number
   /** Which colour it has. */
   kind?: 'before' | 'after' | 'baseline'
-  /** What it is, where no figure stands beside it. */
+  /** What it is, where no metric stands beside it. */
   label?: string
   /** 95%: drawn as a line over the bar. */
   interval?: readonly [number, number]

@@ -35,7 +35,7 @@ const line = {
   about: HOSTILE,
   marks: [mark],
   label: HOSTILE,
-  figure: HOSTILE,
+  value: HOSTILE,
   notes: [HOSTILE],
 }
 
@@ -43,7 +43,7 @@ const line = {
 const BLOCKS: Block[] = [
   { kind: 'text', text: HOSTILE, class: HOSTILE },
   { kind: 'heading', text: HOSTILE, about: HOSTILE },
-  { kind: 'figures', figures: { [HOSTILE]: 1 } },
+  { kind: 'metrics', metrics: { [HOSTILE]: 1 } },
   { kind: 'chips', chips: [chip] },
   { kind: 'facts', facts: [[HOSTILE, HOSTILE]] },
   { kind: 'links', links: [{ text: HOSTILE, href: `/${HOSTILE}`, key: HOSTILE }] },

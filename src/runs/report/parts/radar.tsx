@@ -55,7 +55,7 @@ export const Radar = ({ rows }: { rows: readonly RadarRow[] }) => (
     class="radar"
     viewBox={`-66 22 ${SIZE + 132} ${SIZE - 50}`}
     role="img"
-    aria-label="Radar of the criteria before and after; the same figures stand beside it"
+    aria-label="Radar of the criteria before and after; the same metrics stand beside it"
   >
     {RINGS.map(ring => (
       <polygon fill="none" stroke="var(--grid)" points={outline(rows.map(() => ring))} key={ring} />

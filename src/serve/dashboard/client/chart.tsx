@@ -77,8 +77,8 @@ const useSeen = (element: { current: Element | null }): boolean => {
 export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, onZoom, onReset }: ChartProps) => {
   const figure = useRef<HTMLElement>(null)
   const drawn = useRef<DrawnChart | null>(null)
-  const told = useRef({ onZoom, onReset })
-  told.current = { onZoom, onReset }
+  const handlers = useRef({ onZoom, onReset })
+  handlers.current = { onZoom, onReset }
   const seen = useSeen(figure)
   const { smooth, log } = look
   const shown = useMemo(() => withLook(spec, { smooth, log }), [spec, smooth, log])
@@ -89,8 +89,8 @@ export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, onZoom, onReset }:
     figure.current.querySelector('.legend')!.replaceChildren()
     drawn.current = drawChart(uPlot, figure.current, shown, {
       marks,
-      onZoom: (from, to) => told.current.onZoom?.(from, to),
-      onReset: () => told.current.onReset?.(),
+      onZoom: (from, to) => handlers.current.onZoom?.(from, to),
+      onReset: () => handlers.current.onReset?.(),
     })
   }, [shown, marks, seen])
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** @file Small pieces that several pages have: states, figures, headings, what stands where there is nothing. */
+/** @file Small pieces that several pages have: states, metrics, headings, what stands where there is nothing. */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'

@@ -180,11 +180,11 @@ export const logicRubricsStart = (teacher: Teacher, drawn: Drawn) => {
   const problems = Array.from({ length: drawn.tested }, (_, i) => test(i))
   const task = { ...logicThinkingTask({ tests: { unseen: problems } }), stream }
   const hints = hintsTask(task, testHints(teacher))
-  const told = {
+  const hinted = {
     ...{ ...hints, tests: { told: problems } },
     prompt: (own: LogicTaskExample) => task.prompt(own, hints.rubric(own).criteria),
   }
-  return { task, told, problem, demonstrations: demonstrationsOn(teacher, drawn, problem) }
+  return { task, hinted, problem, demonstrations: demonstrationsOn(teacher, drawn, problem) }
 }
 
 /** The proofs of the first so many problems, as a start would write them that proves all. */

@@ -137,11 +137,11 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
       [
         'Curve',
         run => (
-          <Spark values={run.spark} label={`${run.figure ?? 'no metric'}, latest ${number(run.last)}`} />
+          <Spark values={run.spark} label={`${run.metric ?? 'no metric'}, latest ${number(run.last)}`} />
         ),
         'spark-cell',
       ],
-      ['Latest', run => noted(number(run.last), run.figure), 'num'],
+      ['Latest', run => noted(number(run.last), run.metric), 'num'],
       ['Score', ({ score }) => noted(percent(score?.value), score?.label), 'num'],
       ['Seed', ({ seed }) => seed, 'num'],
       ['Settings that differ', run => <Differing run={run} />, 'settings-cell'],

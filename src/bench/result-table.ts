@@ -1,13 +1,13 @@
 /** @file How every benchmark tells what it does and what it found. */
 
-/** Told what is measured next. */
+/** Called with what is measured next. */
 export type OnProgress = (line: string) => void
 
-/** A figure with its unit, and what it is to be compared with. */
-export type FigureLine = readonly [name: string, value: string, note: string]
+/** A value with its unit, and what it is to be compared with. */
+export type ResultLine = readonly [name: string, value: string, note: string]
 
-/** Lines of figures in columns, values to the right. */
-export const figureTable = (lines: readonly FigureLine[]): string => {
+/** Lines of values in columns, values to the right. */
+export const resultTable = (lines: readonly ResultLine[]): string => {
   const [name, value] = [0, 1].map(column => Math.max(...lines.map(line => line[column].length)))
   return lines
     .map(line => `${line[0].padEnd(name)}  ${line[1].padStart(value)}  ${line[2]}`.trimEnd())

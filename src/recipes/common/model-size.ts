@@ -1,9 +1,9 @@
 /** @file What of a model decides what it costs: parameters, operations a token, bytes of its cache. Pure functions. */
 
-import type { ModelConfig } from '../model/config.ts'
-import { modelTensors } from '../policy/local/weight-sizes.ts'
-import { knownShape } from '../recipes/common/known-models.ts'
-import { UsageError } from '../util/errors.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { modelTensors } from '../../policy/local/weight-sizes.ts'
+import { UsageError } from '../../util/errors.ts'
+import { knownShape } from './known-models.ts'
 
 /** Counts. `active`: parameters that a token goes through; fewer than all in a mixture of experts. */
 export interface ModelSize {

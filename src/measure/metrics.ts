@@ -1,4 +1,4 @@
-/** @file Figures of graded answers: means over problems with intervals over problems. */
+/** @file Metrics of graded answers: means over problems with intervals over problems. */
 
 import { wordsOf } from '../grade/rules/text.ts'
 import type { AnswerGrades, CountedValue } from '../recipes/common/task-kind.ts'
@@ -18,7 +18,7 @@ export interface GradedAnswer extends AnswerGrades {
   heldOut?: AnswerGrades
 }
 
-export interface FigureName {
+export interface MetricName {
   name: string
   words: string
   group: 'score' | 'rate' | 'response' | 'held-out judge'
@@ -27,7 +27,7 @@ export interface FigureName {
   isBad?: true
 }
 
-export interface Figure {
+export interface MeasuredMetric {
   /** Mean over problems; null where nothing is known of any. */
   value: number | null
   /** 95%, over problems; null for fewer than two. */
@@ -38,7 +38,7 @@ export interface Figure {
 
 export interface MeasuredItem {
   id: string
-  /** Means over the problem's answers, by name of figure. */
+  /** Means over the problem's answers, by name of metric. */
   values: Readonly<Record<string, CountedValue>>
   graded: readonly GradedAnswer[]
 }
@@ -47,7 +47,7 @@ export interface Measured {
   /** Who answered. */
   model: string
   items: readonly MeasuredItem[]
-  figures: Readonly<Record<string, Figure>>
+  metrics: Readonly<Record<string, MeasuredMetric>>
   /** Share of verdicts that graders failed to give: of all, and by the rates' names. */
   nullRate: number
   nullRates: Readonly<Record<string, number>>
@@ -55,29 +55,29 @@ export interface Measured {
   unjudged: readonly string[]
 }
 
-const RESPONSE: readonly FigureName[] = [
+const RESPONSE: readonly MetricName[] = [
   { name: 'length', words: 'words a response', group: 'response', unit: 'words' },
   { name: 'tokens', words: 'tokens a response', group: 'response', unit: 'tokens' },
   { name: 'cutOff', words: 'cut off by the token limit', group: 'response', unit: 'share', isBad: true },
 ]
 
-const HELD_OUT: FigureName = {
+const HELD_OUT: MetricName = {
   name: 'heldOutScore',
   words: 'held-out judge: score',
   group: 'held-out judge',
   unit: 'share',
 }
 
-/** The name of a criterion's figure: its own where no score has it. */
+/** The name of a criterion's metric: its own where no score has it. */
 const rateName = ({ scores }: MeasuredTask, rate: string): string =>
   rate in scores || [...RESPONSE, HELD_OUT].some(({ name }) => name === rate) ? `criterion.${rate}` : rate
 
-/** All figures of a task on some problems, in the order in which they are told. */
-export const figureNames = (
+/** All metrics of a task on some problems, in the order in which they are shown. */
+export const metricNames = (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   { heldOut }: { heldOut: boolean },
-): FigureName[] => {
+): MetricName[] => {
   const rates = [...new Set(problems.flatMap(({ rates }) => [...rates.values()]))]
   const bad = new Set(
     problems.flatMap(({ rubric, rates: own }) =>
@@ -86,10 +86,10 @@ export const figureNames = (
   )
   return [
     ...Object.entries(task.scores).map(
-      ([name, { words, unit = 'share' as const }]): FigureName => ({ name, words, group: 'score', unit }),
+      ([name, { words, unit = 'share' as const }]): MetricName => ({ name, words, group: 'score', unit }),
     ),
     ...rates.map(
-      (rate): FigureName => ({
+      (rate): MetricName => ({
         ...{ name: rateName(task, rate), words: rate, group: 'rate', unit: 'share' },
         ...(bad.has(rate) && { isBad: true }),
       }),
@@ -133,7 +133,7 @@ const ratesOf = (
 const isUnjudged = (verdict: Verdict): boolean =>
   creditOf(verdict) === null && (verdict.source === 'llm' || verdict.source === 'model')
 
-/** Figures of one answer by name. */
+/** Metrics of one answer by name. */
 export const measuredValues = (
   task: MeasuredTask,
   problem: MeasuredProblem,
@@ -182,7 +182,7 @@ const weighted =
   }
 
 /** A weighted mean with its 95% interval over entries, resampled as wholes (cluster bootstrap). */
-export const weightedFigure = (values: readonly number[], weights: readonly number[]): Figure => {
+export const weightedMetric = (values: readonly number[], weights: readonly number[]): MeasuredMetric => {
   const places = values.map((_, i) => i)
   const statistic = weighted(values, weights)
   if (values.length < 2) return { value: values[0] ?? null, interval: null, n: values.length }
@@ -194,7 +194,7 @@ export const weightedFigure = (values: readonly number[], weights: readonly numb
   return { value: estimate, interval: [low, high], n: values.length }
 }
 
-const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
+const metricOf = (items: readonly MeasuredItem[], name: string): MeasuredMetric => {
   const known = items.flatMap(({ values }) => (isKnown(values[name]?.value ?? null) ? [values[name]] : []))
   const isRightOrWrong = known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
   const isAll = (end: number) => known.every(({ value }) => value === end)
@@ -206,7 +206,7 @@ const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
     )
     return { value: estimate, interval: [low, high], n: known.length }
   }
-  return weightedFigure(
+  return weightedMetric(
     known.map(({ value }) => value!),
     known.map(({ weight = 1 }) => weight),
   )
@@ -249,13 +249,13 @@ export const nullShares = (
   }
 }
 
-/** Figures of all problems that have answers. @param graded_P by problem */
+/** Metrics of all problems that have answers. @param graded_P by problem */
 export const measure = (
   model: string,
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   graded_P: readonly (readonly GradedAnswer[])[],
-  names: readonly FigureName[],
+  names: readonly MetricName[],
 ): Measured => {
   const items = problems.flatMap((problem, p) =>
     graded_P[p].length > 0 ? [itemOf(task, problem, graded_P[p])] : [],
@@ -263,7 +263,7 @@ export const measure = (
   return {
     model,
     items,
-    figures: Object.fromEntries(names.map(({ name }) => [name, figureOf(items, name)])),
+    metrics: Object.fromEntries(names.map(({ name }) => [name, metricOf(items, name)])),
     ...nullShares(task, problems, graded_P),
   }
 }

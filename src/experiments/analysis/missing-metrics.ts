@@ -1,5 +1,5 @@
 /**
- * @file Figures that a registration asks for and a finished run does not have: a set or a curve with a wrong name. No schema knows
+ * @file Values that a registration asks for and a finished run does not have: a set or a curve with a wrong name. No schema knows
  * what a recipe measures; the first run that is done does, and it is better heard then than after the last.
  */
 
@@ -20,7 +20,7 @@ import {
 
 const setsOf = ({ evals }: FinishedRun): string[] => [...new Set(evals.map(({ set }) => set))]
 
-/** Dotted names of the figures of a step. */
+/** Dotted names of the values of a step. */
 const curvesOf = ({ metrics }: FinishedRun): string[] =>
   Object.entries(metrics.at(-1) ?? {}).flatMap(([key, value]) =>
     value !== null && typeof value === 'object' ? Object.keys(value).map(name => `${key}.${name}`) : [key],
@@ -81,7 +81,7 @@ const ofChart = (run: FinishedRun, { curve, set, score, title }: Chart, place: s
 }
 
 /** What of a registration can never have a value, as one finished run shows it: a line each, with the place. */
-export const missingFigures = ({ claims, controls, charts }: Registration, run: FinishedRun): string[] => {
+export const missingMetrics = ({ claims, controls, charts }: Registration, run: FinishedRun): string[] => {
   const compared = claims.flatMap((claim, i) =>
     comparisonsOf(claim).some(({ a, b }) => [a, b].includes(run.arm))
       ? [...ofMetric(run, claim.metric, `claims[${i}].metric`), ...ofTokens(run, claim, `claims[${i}]`)]

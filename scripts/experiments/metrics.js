@@ -3,16 +3,16 @@
 // from here. But for the claims nothing of it was registered.
 //
 //   npm run build
-//   node scripts/experiments/figures.js results/rlcer
-//   node scripts/experiments/figures.js results/rubricem --arm full,stages --figure right
-//   node scripts/experiments/figures.js results/rubricem --arm full --figure rubricChanges --where repeats=1 --ends 12
-//   node scripts/experiments/figures.js results/rit-binary --arm rit --figure thinking --runs
-//   node scripts/experiments/figures.js results/rlcer --arm rlcer --less no-evolving --figure correlation --ends 20
+//   node scripts/experiments/metrics.js results/rlcer
+//   node scripts/experiments/metrics.js results/rubricem --arm full,stages --metric right
+//   node scripts/experiments/metrics.js results/rubricem --arm full --metric rubricChanges --where repeats=1 --ends 12
+//   node scripts/experiments/metrics.js results/rit-binary --arm rit --metric thinking --runs
+//   node scripts/experiments/metrics.js results/rlcer --arm rlcer --less no-evolving --metric correlation --ends 20
 //
 // With --less each arm is told as its runs less those of another arm with the same cold start and seed: mean, 95% interval (bootstrap
 // over pairs, expanded for so few), how many are above 0, and a sign-flip p that is corrected for nothing.
 //
-// Reads the files of the claims, and runs.jsonl.br where there is one: evaluations at every step that has one, figures of steps that
+// Reads the files of the claims, and runs.jsonl.br where there is one: evaluations at every step that has one, metrics of steps that
 // claims and charts name at every step, all others at about 24 of them. An evaluation of an arm on fewer problems than its last one
 // is read as it would be on all of them (docs/experiments.md, Statistics).
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -26,13 +26,13 @@ import { mean, signFlipTest } from '../../dist/util/statistics.js'
 const { values, positionals } = parseArgs({
   options: {
     arm: { type: 'string' },
-    /** Part of the names of figures. */
-    figure: { type: 'string', default: '' },
+    /** Part of the names of metrics. */
+    metric: { type: 'string', default: '' },
     /** Steps at either end of a run whose mean is told. */
     ends: { type: 'string', default: '4' },
-    /** NAME=NUMBER: of steps those alone in which this figure is that. */
+    /** NAME=NUMBER: of steps those alone in which this metric is that. */
     where: { type: 'string' },
-    /** The arm whose figures are taken off, pair by pair. */
+    /** The arm whose metrics are taken off, pair by pair. */
     less: { type: 'string' },
     /** Every run's value in place of the mean. */
     runs: { type: 'boolean', default: false },
@@ -42,7 +42,7 @@ const { values, positionals } = parseArgs({
 const fail = message => {
   console.error(message)
   console.error(
-    'usage: node scripts/experiments/figures.js RESULTS [--arm A,B] [--figure PART] [--ends N] [--where NAME=NUMBER] [--runs] [--less ARM]',
+    'usage: node scripts/experiments/metrics.js RESULTS [--arm A,B] [--metric PART] [--ends N] [--where NAME=NUMBER] [--runs] [--less ARM]',
   )
   process.exit(2)
 }
@@ -58,7 +58,7 @@ if (values.where !== undefined && !(whereName && whereValue && Number.isFinite(N
   fail(`--where: expected NAME=NUMBER, got ${values.where}`)
 
 const isNumber = value => typeof value === 'number'
-const isNamed = name => name.includes(values.figure)
+const isNamed = name => name.includes(values.metric)
 const shown = value => {
   const size = Math.abs(value)
   if (size >= 100) return value.toFixed(0)
@@ -66,7 +66,7 @@ const shown = value => {
 }
 const least = list => list.reduce((a, b) => Math.min(a, b))
 const most = list => list.reduce((a, b) => Math.max(a, b))
-const told = list => {
+const summary = list => {
   if (list.length === 0) return '-'
   if (values.runs) return list.map(shown).join(' ')
   return `${shown(mean(list))} (${shown(least(list))} to ${shown(most(list))})`
@@ -90,7 +90,7 @@ const leaves = (tree, before = '') =>
 const scoresOf = row => Object.keys(row.scores).map(name => [name, scoreValue(row, name)])
 
 /** All that an evaluation says, by name. */
-const figuresOf = row => [
+const metricsOf = row => [
   ...scoresOf(row),
   ...leaves({ criteria: row.criteria ?? {}, figures: row.figures ?? {} }),
   ['responseTokens', row.responseTokens],
@@ -109,7 +109,7 @@ const printClaims = () => {
     if (claim === undefined) continue
     const found = new Named()
     for (const { arm, value } of runs) found.add(`${claim.id} | ${arm}`, value)
-    for (const [name, list] of found) print(name, told(list))
+    for (const [name, list] of found) print(name, summary(list))
   }
 }
 
@@ -130,7 +130,7 @@ const printStarts = () => {
     const found = new Named()
     for (const row of rows) for (const [name, value] of asMeasured(row)) found.add(name, value)
     const problems = [...new Set(rows.map(({ n }) => n))].join(' or ')
-    for (const [name, list] of found) print(set, name, `${told(list)}, on ${problems}`)
+    for (const [name, list] of found) print(set, name, `${summary(list)}, on ${problems}`)
   }
 }
 
@@ -141,24 +141,24 @@ const printEvaluations = runs => {
     const byStep = steps.map(step => {
       const found = new Named()
       for (const row of rows.filter(each => each.step === step))
-        for (const [name, value] of figuresOf(row)) found.add(name, value)
+        for (const [name, value] of metricsOf(row)) found.add(name, value)
       return found
     })
     for (const name of new Set(byStep.flatMap(found => [...found.keys()])))
-      print(set, name, ...byStep.map((found, i) => `step ${steps[i]}: ${told(found.get(name) ?? [])}`))
+      print(set, name, ...byStep.map((found, i) => `step ${steps[i]}: ${summary(found.get(name) ?? [])}`))
   }
 }
 
-const isWhere = figures =>
+const isWhere = metrics =>
   whereName === undefined ||
-  figures.some(([name, value]) => name === whereName && value === Number(whereValue))
+  metrics.some(([name, value]) => name === whereName && value === Number(whereValue))
 
 /** Means over a run's steps that a test takes, by name. */
 const meansOf = ({ metrics }, takes) => {
   const found = new Named()
   for (const { step, ...row } of metrics) {
-    const figures = leaves(row)
-    if (takes(step) && isWhere(figures)) for (const [name, value] of figures) found.add(name, value)
+    const metrics = leaves(row)
+    if (takes(step) && isWhere(metrics)) for (const [name, value] of metrics) found.add(name, value)
   }
   return new Map([...found].map(([name, list]) => [name, mean(list)]))
 }
@@ -172,7 +172,11 @@ const printSteps = runs => {
   }
   for (const name of new Set(parts.all.flatMap(found => [...found.keys()]))) {
     const valuesOf = list => list.map(found => found.get(name)).filter(isNumber)
-    print('steps', name, ...Object.entries(parts).map(([part, list]) => `${part}: ${told(valuesOf(list))}`))
+    print(
+      'steps',
+      name,
+      ...Object.entries(parts).map(([part, list]) => `${part}: ${summary(valuesOf(list))}`),
+    )
   }
 }
 
@@ -194,7 +198,7 @@ const partsOf = run => {
       found.set(`steps | ${name} | last ${ends} less first ${ends}`, value - early.get(name))
   }
   for (const set of setsOf([run]))
-    for (const [name, value] of figuresOf(run.evals.findLast(row => row.set === set)))
+    for (const [name, value] of metricsOf(run.evals.findLast(row => row.set === set)))
       if (isNumber(value) && isNamed(name)) found.set(`${set} | ${name}`, value)
   return found
 }
