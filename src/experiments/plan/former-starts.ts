@@ -1,7 +1,7 @@
 /**
  * @file Settings as they were registered before they lay in `task`: those of cold starts, which are presets of sft today, and of
- * packing in ruscarl; and keyframes of a curriculum under the name that they had. What was trained by such starts is known by the hash of settings as they were. Frozen: what is registered
- * later says it as it is.
+ * packing in ruscarl; and keyframes of a curriculum under the name that they had. What was trained by such starts is known by the hash
+ * of settings as they were. Frozen: what is registered later says it as it is.
  */
 
 import { isRecord } from '../../util/own-value.ts'

@@ -33,6 +33,11 @@ export const checkRit = (config: RitConfig, purpose: RunMode): string | null => 
       if (rubric.file !== null && !mayBeMissing(rubric.file, purpose))
         checkFileRubrics(rubric.file, config, known)
       if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
+      else if (task.kind === 'questions' && taskSizes(config).judged > 0)
+        refuse(
+          'judge: expected one for open questions with criteria that no rule decides',
+          'set judge.fleet.endpoints, or give every criterion a rule (verifier: {kind: rule, fn, params})',
+        )
     },
     assertReads: folder =>
       task.kind === 'questions' ? chatFormatOf(folder, 'task "questions"') : assertWords(words)(folder),
@@ -61,10 +66,11 @@ export const checkRitSettings = (config: RitConfig): void => {
 }
 
 const checkTask = (config: RitConfig): void => {
-  const { task, seed, scaffold, judge, memory } = config
-  if (task.kind === 'questions' && judge === null)
+  const { task, seed, scaffold, judge, memory, rubric, thinkingBy } = config
+  const isRuled = thinkingBy === 'rubric' && (rubric.source === 'file' || rubric.source === 'none')
+  if (task.kind === 'questions' && judge === null && !isRuled)
     refuse(
-      'judge: expected one with task "questions", whose thinking no rule checks',
+      'judge: expected one with task "questions", whose thinking only a rubric of rules (rubric.file) can do without',
       'set judge.fleet.endpoints',
     )
   if (task.kind === 'packing') return

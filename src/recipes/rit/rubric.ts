@@ -119,9 +119,10 @@ export const checkFileRubrics = (
 ): void => {
   for (const { rubric } of fileRubrics(path)) {
     validateRules({ ...rubric, criteria: rubric.criteria.filter(hasRule) }, path)
-    if (judge !== null || !assertExecutes) continue
+    if (judge !== null) continue
     for (const criterion of rubric.criteria.filter(criterion => !hasRule(criterion)))
       try {
+        if (!assertExecutes) throw new DataError(`${criterion.id}: expected a rule, got none`)
         assertExecutes(criterion)
       } catch (error) {
         if (!(error instanceof DataError)) throw error

@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { readRubricFile } from '../../rubric/formats/index.ts'
 import { writeQuestions } from '../../tasks/questions/rows.fixture.ts'
+import { checkRit } from './check.ts'
 import { ritSchema } from './config.ts'
 import { openTask } from './tasks.ts'
 
@@ -67,4 +69,52 @@ it('or they are paid that score in training, too', async () => {
   const [trained, tested] = await scores({ openReward: 'score' })
   expect(tested).toBeCloseTo(1 / 9, 12)
   expect(trained).toBe(tested)
+})
+
+describe('questions without a judge', () => {
+  const starts = { kind: 'rule', fn: 'regex', params: { pattern: '^quiet' } }
+  const file = (name: string, rows: readonly object[]): string => {
+    const path = join(folder, name)
+    writeFileSync(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+    return path
+  }
+  const open = (verifier?: object) =>
+    ['a', 'b', 'c'].map(id => ({
+      ...{ id, question: `Write ${id}.` },
+      rubric: { criteria: [{ id: 'an', text: 'Is an answer.', points: 1, verifier }] },
+    }))
+  const thinking = (verifier?: object) => [
+    { id: 'a', criteria: [{ id: 'quiet', text: 'Is quiet.', points: 1, verifier }] },
+    { id: 'b', criteria: [{ id: 'quiet', text: 'Is quiet.', points: 1, verifier }] },
+  ]
+  const settings = (rows: readonly object[], rubrics: readonly object[]) => ({
+    recipe: 'rit',
+    model: { folder: model },
+    task: { kind: 'questions', format: 'plain', file: file('open.jsonl', rows), holdOut: 1 },
+    rubric: { source: 'file', file: file('thinking.jsonl', rubrics) },
+    rollout: { prompts: 1, samples: 2, maxTokens: 16 },
+  })
+  const answer = { kind: 'rule', fn: 'contains', params: { any: ['answer'] } }
+
+  it('are judged by rules, thinking and answer each by its own', async () => {
+    const config = ritSchema.parse(settings(open(answer), thinking(starts)))
+    const [score, verdicts] = await openTask(config, model, async ({ task, verifier, close }) => {
+      const tokens = Int32Array.from([...Buffer.from('<think>quiet thought</think>an answer'), 257])
+      const [problem] = task.train
+      const [graded] = await task.grade([{ problem, tokens, step: 1 } as never])
+      const { rubric } = readRubricFile(config.rubric.file!).items[0]
+      const [judged] = await verifier.verify([{ problem, rubric, response: task.thinking.read(tokens) }])
+      await close()
+      return [graded.score, judged.map(({ met }) => met)]
+    })
+    expect(score).toBe(1)
+    expect(verdicts).toEqual([true])
+  })
+
+  it.each([
+    [/judge: expected one for open questions with criteria that no rule decides/, open(), thinking(starts)],
+    [/rubric\.file: .*thinking\.jsonl: quiet: expected a rule, got none/, open(answer), thinking()],
+  ])('are refused where no rule decides a criterion: %s', (message, rows, rubrics) => {
+    expect(() => checkRit(ritSchema.parse(settings(rows, rubrics)), 'run')).toThrow(message)
+  })
 })

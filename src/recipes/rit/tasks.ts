@@ -83,6 +83,9 @@ export const withRules = <Problem>(
   }
 }
 
+/** Beside rules that decide every criterion: a run without a judge is refused where there are others. */
+const NO_OTHERS: ThinkingVerifier<unknown> = { verify: async items => items.map(() => []) }
+
 /** A task with its judges. */
 export interface RitTask<Problem> extends Pick<Thinking<Problem>, 'stepVerdicts'> {
   task: ThinkingTask<Problem>
@@ -234,12 +237,12 @@ export const openTask = <Result>(
       task.openReward === 'criteria' ? openJudging(judge, model, 'responseJudge', {}, RESPONSE_JUDGE) : null
     const questions = openQuestions({
       ...{ task, folder, maxTokens: config.rollout.maxTokens },
-      ...(judge !== null && { grader: answers.grader, binary: paid?.grader }),
+      ...{ grader: answers.grader, binary: paid?.grader },
     })
-    const judges = thinkingJudges(config, questions, model)
+    const judges = judge ? thinkingJudges(config, questions, model) : null
     return opened(questions, {
-      ...judges,
-      metrics: () => ({ ...answers.metrics(), ...paid?.metrics(), ...judges.metrics() }),
+      ...(judges ?? { verifier: NO_OTHERS }),
+      metrics: () => ({ ...answers.metrics(), ...paid?.metrics(), ...judges?.metrics() }),
       async close() {
         for (const judging of [answers, paid, judges]) await judging?.close()
       },
