@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7795,
   plan: 1091,
   policy: 8874,
-  recipes: 22336,
+  recipes: 22346,
   rl: 2482,
   rubric: 4504,
   runs: 11307,
