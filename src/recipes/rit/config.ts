@@ -114,7 +114,7 @@ export const ritSchema = z.strictObject({
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
   judge: orNull(
     thinkingJudgeSchema,
-    "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
+    "A language model that judges thinking, and open answers; null: the task's own, which executes criteria; with questions rules alone, those of `rubric.file` and of the rows.",
   ),
   ...criteriaOptionsShape,
   reward: choice(
