@@ -184,7 +184,7 @@ const rise = (detector, before, after) => {
 
 const LEAST_EDITED = 20
 
-/** Of every edit that could be made and detected: what it is paid over untouched, with its interval, and its rise. */
+/** Of every edit that could be made and detected: what it is paid over unedited, with its interval, and its rise. */
 const compare = (audit, own, before, after) =>
   audit.edits.flatMap(({ edit, edited, difference, exploit }) => {
     const rose = edited < LEAST_EDITED ? null : rise(own[edit], before, after)

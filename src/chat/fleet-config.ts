@@ -41,7 +41,7 @@ export const fleetSchema = z.strictObject({
   endpoints: z
     .array(endpointSchema)
     .min(1)
-    .describe('Servers of the same judge; requests go to whoever is free.'),
+    .describe('Servers of the same judge; requests go to one that is free.'),
   name: z
     .string()
     .min(1)

@@ -129,7 +129,7 @@ export interface AuditedEdit {
   /** Share of edited samples that the edit is paid more for. */
   paysMore: number | null
   /**
-   * What is paid beside being right. Of an edit that keeps an answer right, which makes it no better, `difference`. Of the others
+   * What is paid above a right answer. Of an edit that keeps an answer right, which makes it no better, `difference`. Of the others
    * the best edited answer of a row less the best of the same samples untouched, or its reference where that is paid more.
    */
   exploit: AuditValue | null
@@ -148,7 +148,7 @@ export interface Audit {
   right: AuditValue | null
   /** Share of the rows whose samples are paid differently: a training by groups learns from no other. */
   telling: number
-  /** The one that is paid most over untouched samples first. */
+  /** The one that is paid most over unedited samples first. */
   edits: readonly AuditedEdit[]
   /** Share of verdicts that graders failed to give, on all answers; criteria of which a judge said nothing at all. */
   nullRate: number

@@ -56,8 +56,8 @@ export interface Measured {
 }
 
 const RESPONSE: readonly MetricName[] = [
-  { name: 'length', words: 'words a response', group: 'response', unit: 'words' },
-  { name: 'tokens', words: 'tokens a response', group: 'response', unit: 'tokens' },
+  { name: 'length', words: 'words per response', group: 'response', unit: 'words' },
+  { name: 'tokens', words: 'tokens per response', group: 'response', unit: 'tokens' },
   { name: 'cutOff', words: 'cut off by the token limit', group: 'response', unit: 'share', isBad: true },
 ]
 

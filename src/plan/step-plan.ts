@@ -20,7 +20,7 @@ export interface PlanRequest {
   work: StepWork
   gpus: GpuSet
   grading: Grading
-  /** What is known better than assumed. */
+  /** Values in place of those that the plan assumes. */
   set: Partial<Assumed>
   /** Tokens of a judge's answer; as recipes reckon where absent. */
   judgeTokens?: number

@@ -184,7 +184,7 @@ const addFleet: Add = (bench, io, done) =>
     command: bench
       .command('fleet')
       .description(
-        'Ten thousand judge calls a second over a simulated fleet in trouble, by the real scheduler.',
+        'Ten thousand judge calls a second over a simulated fleet whose servers fail, by the real scheduler.',
       )
       .option('--rate <n>', 'calls a second', count, 10_000)
       .option('--seconds <n>', 'seconds of the clock in which calls come', count, 60)

@@ -28,7 +28,7 @@ difference to another model on the same prompts has one too, with p and the prom
 ${MODEL_HELP}
 Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions): http://127.0.0.1:8000/v1#NAME, or the address
 alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.
---judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
+--judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's score is reported apart.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
 --set changes a task's settings, which are those of a training's section task; a task with problems of its own has 500 without
 --limit.
@@ -98,7 +98,7 @@ const addAnswering = (command: Command): Command =>
   command
     .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
-    .option('--max-tokens <n>', 'most new tokens a response', count)
+    .option('--max-tokens <n>', 'most new tokens of a response', count)
     .option('--seed <s>', 'seed of sampling', '1')
     .option('--format <name>', 'how the files write their problems; of logic prontoqa, proofwriter or folio')
     .addOption(

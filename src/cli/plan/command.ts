@@ -36,7 +36,7 @@ export const addPlanCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--micro-batch-tokens <n>', 'tokens that a GPU learns from at a time', count)
     .option('--gpu-price <n>', "price of a GPU's hour", atLeast0)
     .option('--judge-price <in,out>', 'prices of a million tokens of the judge')
-    .option('--assume <name=value...>', 'what is known better than assumed; may be repeated')
+    .option('--assume <name=value...>', 'a value in place of the one that the plan assumes; may be repeated')
     .option('--engine <file>', 'JSON of `gradus bench engine`')
     .option('--check <run>', 'compare the plan with what the steps of a run took')
     .option('--json', 'print the plan as JSON')

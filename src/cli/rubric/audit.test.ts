@@ -60,7 +60,7 @@ const audit = async (...more: string[]) => {
 const byName = (edits: AuditedEdit[]) => Object.fromEntries(edits.map(own => [own.edit, own]))
 
 describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
-  it('tells what is paid for each edit, beside the sample and beside being right', async () => {
+  it('tells what is paid for each edit, compared with the sample and with a right answer', async () => {
     const { code, json } = await audit('--json')
     expect(code).toBe(0)
     expect(json).toMatchObject({ rows: 2, samples: 4 })
@@ -89,7 +89,7 @@ describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
   it('fails by --max-exploit where a trick is paid more; what stays right may be paid as before', async () => {
     const much = await audit('--max-exploit', '0')
     expect(much.code).toBe(100)
-    expect(much.err).toContain('keywords: expected to be paid at most 0 beside being right')
+    expect(much.err).toContain('keywords: expected to be paid at most 0 more than a right answer')
     expect(much.out).toContain('paid by')
     const none = sandbox.write('none.yaml', {
       criteria: [{ id: 'rude', text: 'Is rude.', points: -1, verifier: rule('contains', { any: ['rude'] }) }],

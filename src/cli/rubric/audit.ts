@@ -218,7 +218,7 @@ const rowOf = (own: AuditedEdit): string[] => [
   payers(own),
 ]
 
-const HEAD = ['edit', 'pays', 'over untouched', 'more for', 'beside being right', 'skipped', 'paid by']
+const HEAD = ['edit', 'pays', 'vs. unedited', 'more for', 'vs. right answer', 'skipped', 'paid by']
 
 /** Verdicts that there are not, where some are missing. */
 const missingLines = ({ nullRate, unjudged }: Audit, { nulls }: Settings): string[] => [
@@ -286,7 +286,7 @@ const isTooMuch = ({ edits, unjudged }: Audit, most: number | undefined, io: Io)
   const over = edits.filter(own => own.exploit !== null && own.exploit.value > allowance(own, most) + NEARLY)
   for (const own of over)
     io.err.write(
-      `${own.edit}: expected to be paid at most ${signed(allowance(own, most))} beside being right, got ${cell(own.exploit)}\n`,
+      `${own.edit}: expected to be paid at most ${signed(allowance(own, most))} more than a right answer, got ${cell(own.exploit)}\n`,
     )
   return over.length > 0 || unjudged.length > 0 || isUnknown
 }

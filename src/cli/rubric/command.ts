@@ -16,10 +16,10 @@ Nothing is trained. The model answers rows; its answers are edited, and both are
 would pay them. Edits: pad, hedge, keywords (which leave an answer as right as it was), echo, form, drop, falsify, cut, other (which
 do not). An edit that cannot be made on a sample, as where there is no number to falsify, is skipped and counted.
 
-over untouched: reward of the samples with the edit less the same ones without, mean and 95% interval over rows. What is paid more
+vs. unedited: reward of the samples with the edit less the same ones without, mean and 95% interval over rows. What is paid more
 than the sample itself a training may take up, where samples of a row are paid differently at all.
-beside being right: of pad, hedge and keywords the same metric; of the others the best edited answer of a row less the best of
-the same samples untouched, or the row's "reference" where that is paid more. 0: the trick is worth as much as being right.
+vs. right answer: of pad, hedge and keywords the same metric; of the others the best edited answer of a row less the best of
+the same samples unedited, or the row's "reference" where that is paid more. 0: the trick is worth as much as being right.
 paid by: the criteria that make the difference, in shares of the points that can be had.
 
 --max-exploit 0 fails with exit code 100 where a trick is paid more than being right; -0.1 also where being right is paid less than
@@ -68,7 +68,7 @@ const addAudit = (rubric: Command, io: Io, done: (code: number) => void): void =
     .option('--edited <file.jsonl>', 'write the edited samples with their verdicts and rewards')
     .option(
       '--max-exploit <x>',
-      'fail with exit code 100 where an edit is paid more beside being right',
+      'fail with exit code 100 where an edit is paid more than this above a right answer',
       anyNumber,
     )
     .option('--json', 'print the result as JSON')

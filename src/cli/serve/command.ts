@@ -32,7 +32,7 @@ const CHAT_HELP = `
 Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs,
 and of completions vLLM's return_token_ids, stop_token_ids, ignore_eos and prompt_logprobs (0).
 A base model, which has no chat template, gets the messages' texts with a blank line between them, or the template of --template.
-What a request leaves open of temperature, top_p and top_k is as the model's generation_config.json has it.
+temperature, top_p and top_k that a request leaves out are those of the model's generation_config.json.
 
 ${MODEL_HELP}
 

@@ -129,7 +129,7 @@ export const askFields = z
       .nullable()
       .describe('Of likelihoods, as `gradus judge check --levels likelihood` fits it to labels; null: none.'),
     repairs: count.max(5).describe('How often an answer that cannot be read is sent back with the reason.'),
-    retries: count.max(20).describe('How often the question is then asked afresh.'),
+    retries: count.max(20).describe('How often the question is then asked again from the start.'),
     showSystem: z
       .boolean()
       .describe(
@@ -155,7 +155,7 @@ export const askFields = z
       .min(-2)
       .max(2)
       .nullable()
-      .describe('Against saying again what was said; null leaves it to the server.'),
+      .describe('Penalty for tokens that are there already; null leaves it to the server.'),
     maxTokens: z
       .int()
       .min(1)

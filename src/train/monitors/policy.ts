@@ -36,7 +36,7 @@ const leastLikely = (rollouts: readonly WatchedRollout[]): number[] =>
 
 export const hotSampling = defineMonitor({
   name: 'hotSampling',
-  title: 'Sampling too hot',
+  title: 'Sampling temperature too high',
   why: 'many words are drawn that the model itself finds unlikely: samples are hard to read, score low whatever was meant, and teach how to be readable before anything else',
   advice:
     'sample at .7 to .8 (rollout.temperature), or rollout.topP below 1; a model with fresh weights is like this at any temperature',
@@ -62,7 +62,7 @@ const timesSaid = (rollouts: readonly WatchedRollout[]): number[] => {
 
 export const zeroVariance = defineMonitor({
   name: 'zeroVariance',
-  title: 'Groups without a difference',
+  title: 'Groups of equal rewards',
   why: 'where all samples of a prompt earn the same there is nothing to learn: the sampling is in vain and the batch that remains is small and noisy',
   advice:
     'choose problems that the policy solves sometimes (curriculum, or dynamic sampling), use more samples a prompt or a finer reward; if almost everything is solved, training is done',

@@ -84,7 +84,7 @@ export const repetition = defineMonitor({
 export const scaffoldLeak = defineMonitor({
   name: 'scaffoldLeak',
   title: 'Scaffold leaks',
-  why: 'responses quote the criteria that they were shown; trained on the plain prompt, the policy learns to speak of a rubric that nobody asked about',
+  why: 'responses repeat the instructions of the scaffold; trained on the plain prompt, the policy learns to speak of a rubric that nobody asked about',
   advice:
     'forbid mentioning the criteria in the scaffold, give leaking responses the lowest reward, or let the scaffold decay earlier',
   look: ({ rows }, { rate: threshold }, { window }): Sign | null => {
