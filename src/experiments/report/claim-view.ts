@@ -4,12 +4,10 @@ import { dotBlocks, measureMarks } from '../../runs/report/marks.ts'
 import {
   type Block,
   type LineMark,
-  panelBlock,
   statusChip,
   type TableCell,
   type TableView,
   type TrackLine,
-  textBlock,
 } from '../../runs/report/view.ts'
 import { NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
@@ -170,7 +168,7 @@ const runDots = (
   abouts: ReadonlyMap<string, string>,
 ): Block[] => {
   const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
-  if (done.length === 0) return [textBlock('No finished run has this metric yet.')]
+  if (done.length === 0) return ['No finished run has this metric yet.']
   const groups = [...new Set(done.map(({ arm }) => arm))].map(arm => {
     const own = done.filter(run => run.arm === arm)
     const dots = own.map(({ start, seed, value }) => ({
@@ -196,15 +194,18 @@ export const claimCard = (
   const { claim: planned, status, reason, atRegistration } = claim
   const lines = comparisonsOf(claim).filter(({ marks, below }) => marks.length > 0 && below)
   const named = { id: `claim-${planned.id}`, class: 'claim', title: planned.id }
-  return panelBlock(
-    [
-      textBlock(planned.statement, 'statement'),
-      atRegistration && textBlock(`${registeredText(claim)}: ${atRegistration.reason}.`),
-      textBlock(planOf(claim)),
+  return {
+    kind: 'panel',
+    ...named,
+    note: reason,
+    chip: statusChip(status),
+    blocks: [
+      { kind: 'text', text: planned.statement, class: 'statement' },
+      atRegistration && `${registeredText(claim)}: ${atRegistration.reason}.`,
+      planOf(claim),
       ...runDots(claim, starts, abouts),
-      ...detailNotes(claim).map(note => textBlock(`${note}.`)),
+      ...detailNotes(claim).map(note => `${note}.`),
       lines.length > 0 && { kind: 'lines', lines },
     ],
-    { ...named, note: reason, chip: statusChip(status) },
-  )
+  }
 }

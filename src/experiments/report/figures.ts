@@ -2,7 +2,7 @@
 
 import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Block, panelBlock, type TrackLine, textBlock } from '../../runs/report/view.ts'
+import type { Block, TrackLine } from '../../runs/report/view.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -67,11 +67,11 @@ const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]
     })
   const ids = [...new Set(byArm.flat().flatMap(Object.keys))]
   const blocks: Block[] = [
-    textBlock('Means over runs; every line shows 20 points or more.'),
+    'Means over runs; every line shows 20 points or more.',
     { kind: 'key', colors: arms.map((arm, i) => [COLORS[i], arm]) },
     { kind: 'lines', lines: ids.map(id => profileLine(id, armsOf(id))) },
   ]
-  return panelBlock(blocks, { title })
+  return { kind: 'panel', title, blocks }
 }
 
 /** The registered profiles of criteria that there are runs for. */

@@ -1,15 +1,13 @@
 /** @file An experiment's page as plain data, of results that were worked out just now or of their files. */
 
 import {
+  type Block,
   type PageSection,
   type PageView,
-  panelBlock,
   settingPairs,
   statusChip,
   type TableCell,
-  tableBlock,
   tableSection,
-  textBlock,
 } from '../../runs/report/view.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
@@ -78,7 +76,7 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
   return {
     title: 'Blocks of seeds',
     about: `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
-    blocks: [tableBlock(table), { kind: 'list', lines }],
+    blocks: [table, { kind: 'list', lines }],
   }
 }
 
@@ -185,7 +183,7 @@ const claimSections = (
     counted.length > 0 && tableSection('Claims', CLAIMS_ABOUT, claimTable(counted)),
     apart.length > 0 && {
       ...{ title: 'Apart, not counted', about: APART_ABOUT },
-      blocks: [tableBlock(claimTable(set)), { kind: 'list', lines }],
+      blocks: [claimTable(set), { kind: 'list', lines }],
     },
     ...between,
     blocks.length > 0 && {
@@ -228,7 +226,9 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       : { text: `${runs.done} of ${runs.planned} runs`, class: 'status chip' },
     facts: factsOf(result),
     intro: [
-      ...[...notes(summary), ...afterwards.notes].map(text => textBlock(text, 'lead')),
+      ...[...notes(summary), ...afterwards.notes].map(
+        (text): Block => ({ kind: 'text', text, class: 'lead' }),
+      ),
       {
         kind: 'chips',
         chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
@@ -240,7 +240,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       left.length > 0 && { title: 'What was cut', blocks: [{ kind: 'list', lines: left }] },
       {
         title: 'Where this comes from',
-        blocks: [panelBlock([{ kind: 'pairs', pairs: settingPairs(originOf(result)) }])],
+        blocks: [{ kind: 'panel', blocks: [{ kind: 'pairs', pairs: settingPairs(originOf(result)) }] }],
       },
     ],
     footer: `Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).`,

@@ -2,7 +2,6 @@
 
 import { join } from 'node:path'
 import { renderPage } from '../../runs/report/page.ts'
-import { chartBlock } from '../../runs/report/view.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
@@ -25,7 +24,11 @@ export const renderPaperReport = (
   const figures = profileFigures(registration, runs)
   const page = paperView(result, [
     earlierSection(result, folder),
-    charts.length > 0 && { title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [chartBlock(charts)] },
+    charts.length > 0 && {
+      title: 'Curves of the arms',
+      about: CURVES_ABOUT,
+      blocks: [{ kind: 'charts', charts }],
+    },
     figures.length > 0 && { title: 'Figures', blocks: [{ kind: 'stack', blocks: figures }] },
   ])
   return renderPage(page, `${page.title} – Gradus`)

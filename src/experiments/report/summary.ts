@@ -2,7 +2,6 @@
 
 import { join } from 'node:path'
 import { MARKDOWN, pageText } from '../../runs/report/page-text.ts'
-import { textBlock } from '../../runs/report/view.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { earlierSection } from './earlier-view.ts'
@@ -12,7 +11,7 @@ const MORE = 'Curves and every run: report.html, drawn anew by `--recompute --wr
 
 /** Everything as one Markdown text. @param folder of the results: those of earlier looks lie beside it */
 export const paperSummary = (result: PaperResult, folder = '.'): string =>
-  pageText({ ...paperView(result, [earlierSection(result, folder)]), end: [textBlock(MORE)] }, MARKDOWN)
+  pageText({ ...paperView(result, [earlierSection(result, folder)]), end: [MORE] }, MARKDOWN)
 
 /** Writes `summary.md` beside the results and returns its path. */
 export const writePaperSummary = (folder: string, result: PaperResult): string => {

@@ -101,6 +101,8 @@ const listText = (lines: readonly string[]): string => lines.map(line => `- ${li
 
 /** What of a block is words and metrics; empty where nothing is. */
 const blockText = (block: Block, level: number, form: TextForm): string => {
+  if (typeof block === 'string') return block
+  if ('head' in block) return tableText(block, form)
   switch (block.kind) {
     case 'text':
       return block.text
@@ -113,8 +115,6 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
       return listText(block.lines)
     case 'pairs':
       return listText(block.pairs.map(({ name, text, note }) => joined([`${name}: ${text}`, note], ' ')))
-    case 'table':
-      return tableText(block.table, form)
     case 'lines':
       return listText(
         block.lines.map(({ name, value, notes = [], below }) =>

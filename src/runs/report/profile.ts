@@ -3,14 +3,7 @@
 import { NONE, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import {
-  type PageSection,
-  panelBlock,
-  type TableCell,
-  type TableView,
-  tableBlock,
-  textBlock,
-} from './view.ts'
+import type { PageSection, TableCell, TableView } from './view.ts'
 
 /** Criteria that a sentence names. */
 const MOST_NAMED = 6
@@ -99,16 +92,19 @@ export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
     blocks: [
-      panelBlock([
-        {
-          ...{ kind: 'stack', class: 'profile' },
-          blocks: [
-            radar.length >= 3 && { kind: 'radar', rows: radar },
-            tableBlock(profileTable(data.info, profile, shown)),
-          ],
-        },
-        textBlock(note),
-      ]),
+      {
+        kind: 'panel',
+        blocks: [
+          {
+            ...{ kind: 'stack', class: 'profile' },
+            blocks: [
+              radar.length >= 3 && { kind: 'radar', rows: radar },
+              profileTable(data.info, profile, shown),
+            ],
+          },
+          note,
+        ],
+      },
     ],
   }
 }

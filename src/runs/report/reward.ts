@@ -4,7 +4,7 @@ import { formatInteger, plural, threeDigits } from '../../util/format.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { RewardedCriterion, RunInfo } from '../rows.ts'
 import { criterionLabel } from './data.ts'
-import { type PagePair, type PageSection, panelBlock, textBlock } from './view.ts'
+import type { PagePair, PageSection } from './view.ts'
 
 const weightOf = ({ criterionWeights }: RunInfo, id: string): string => {
   if (criterionWeights === undefined) return ''
@@ -46,6 +46,14 @@ export const rewardSection = (info: RunInfo): PageSection | null => {
   return {
     title: 'What is rewarded',
     about: info.rewardFormula,
-    blocks: [!isEmpty && panelBlock([{ kind: 'pairs', pairs }, textBlock(others, 'quiet')])],
+    blocks: [
+      !isEmpty && {
+        kind: 'panel',
+        blocks: [
+          { kind: 'pairs', pairs },
+          { kind: 'text', text: others, class: 'quiet' },
+        ],
+      },
+    ],
   }
 }

@@ -4,7 +4,7 @@ import { NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-import { chartBlock, type PageSection, panelBlock, type TableView, tableBlock } from './view.ts'
+import type { PageSection, TableView } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
@@ -191,8 +191,8 @@ export const rubricsSection = (rows: readonly RubricRow[]): PageSection | null =
     title: 'Rubrics that evolve',
     about: rubricsAbout(rows),
     blocks: [
-      chartBlock(rubricCharts(rows)),
-      table.rows.length > 0 && panelBlock([tableBlock(table)], { class: 'set', title: 'Longest lived' }),
+      { kind: 'charts', charts: rubricCharts(rows) },
+      table.rows.length > 0 && { kind: 'panel', class: 'set', title: 'Longest lived', blocks: [table] },
     ],
   }
 }

@@ -5,15 +5,7 @@ import { describeCriteria } from '../criterion-words.ts'
 import type { EventRow } from '../rows.ts'
 import { withoutRaw } from './answers.ts'
 import type { ReportData } from './data.ts'
-import {
-  type Block,
-  type BlockList,
-  foldBlock,
-  type PagePair,
-  type PageSection,
-  panelBlock,
-  textBlock,
-} from './view.ts'
+import { type Block, type BlockList, foldBlock, type PagePair, type PageSection } from './view.ts'
 
 export interface MonitorSign {
   monitor: string
@@ -72,7 +64,7 @@ const timeline = (signs: readonly MonitorSign[], lastStep: number): Block => {
     name,
     marks: signs.filter(({ title }) => title === name).map(marks),
   }))
-  return panelBlock([{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }])
+  return { kind: 'panel', blocks: [{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }] }
 }
 
 const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
@@ -83,15 +75,15 @@ const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
 /** A card with an anchor: `warning-MONITOR-STEP`. */
 const signCard = (sign: MonitorSign, more: BlockList): Block => {
   const chip = { text: describeSpan(sign), class: `chip ${sign.until === null ? 'warning' : 'info'}` }
-  return panelBlock(
-    [
-      textBlock(`${sign.message}.`, 'seen'),
+  return {
+    ...{ kind: 'panel', id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
+    blocks: [
+      { kind: 'text', text: `${sign.message}.`, class: 'seen' },
       { kind: 'pairs', pairs: explanation(sign) },
       { kind: 'metrics', metrics: sign.figures },
       ...more,
     ],
-    { id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
-  )
+  }
 }
 
 /** Rollouts that were kept to show a sign, folded away. */

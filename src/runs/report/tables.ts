@@ -14,16 +14,7 @@ import type { Baseline, CriterionChange, EvalRow, Interval, Scores } from '../ro
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, isTax, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import {
-  type Block,
-  foldBlock,
-  panelBlock,
-  type ScoreLine,
-  type TableCell,
-  type TableView,
-  tableBlock,
-  textBlock,
-} from './view.ts'
+import { type Block, foldBlock, type ScoreLine, type TableCell, type TableView } from './view.ts'
 
 interface ScoreColumns {
   bars: readonly string[]
@@ -276,20 +267,17 @@ export const setPanels = (data: ReportData, brief = false): Block[] =>
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
     const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
-    const scores = tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns))
-    if (brief) return panelBlock([textBlock(about), scores], { title: set })
-    const [sources, details, balance] = [
-      ...[sourceTable(data, rows, bars), detailTable(data, rows, bars), balanceTable(rows)],
-    ].map(table => table && tableBlock(table))
-    return panelBlock(
-      [
-        textBlock(about),
+    const scores = scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)
+    if (brief) return { kind: 'panel', title: set, blocks: [about, scores] }
+    const [details, balance] = [detailTable(data, rows, bars), balanceTable(rows)]
+    return {
+      ...{ kind: 'panel', class: 'set', title: set },
+      blocks: [
+        about,
         scores,
-        weaker.length > 0 &&
-          foldBlock(plural(weaker.length, 'weaker baseline'), tableBlock(scoreTable(weaker, columns))),
-        sources,
+        weaker.length > 0 && foldBlock(plural(weaker.length, 'weaker baseline'), scoreTable(weaker, columns)),
+        sourceTable(data, rows, bars),
         (details ?? balance) && foldBlock('Further scores, labels and criteria', details, balance),
       ],
-      { class: 'set', title: set },
-    )
+    }
   })

@@ -7,7 +7,7 @@ import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
 import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Block, chartBlock, type PageSection, textBlock } from '../../runs/report/view.ts'
+import type { Block, PageSection } from '../../runs/report/view.ts'
 import { plural } from '../../util/format.ts'
 import { thinnedData } from './curves.ts'
 import { workFolder } from './experiments.ts'
@@ -29,7 +29,8 @@ const CURVES_ABOUT =
 
 /** Where curves come from, and how far they may be trusted. */
 const curveBlocks = (source: string, charts: readonly ChartSpec[]): Block[] => [
-  ...[textBlock(`${source} ${CURVES_ABOUT}`), chartBlock(charts)],
+  `${source} ${CURVES_ABOUT}`,
+  { kind: 'charts', charts },
 ]
 
 /** Runs of a registration by arm: they lie in `paper/hash/arm/start-seed/run`, wherever the folder of the work is. */

@@ -13,14 +13,13 @@ import { scoreTable } from '../../runs/report/tables.ts'
 import {
   type Block,
   type Chip,
+  emptyBlock,
   type PageChoice,
   type PageView,
   plainView,
   type ScoreLine,
   type TableView,
-  tableBlock,
   tableSection,
-  textBlock,
 } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
@@ -75,7 +74,7 @@ const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: Evalua
   const answers = twoEvals(run, set, query).map((row): Block => {
     const shown = sampleRow(row, id)
     return shown === null
-      ? textBlock('No response was kept of this evaluation.', 'empty')
+      ? emptyBlock('No response was kept of this evaluation.')
       : { kind: 'rollouts', rows: [shown], criteria, of: 'score' }
   })
   return {
@@ -159,7 +158,7 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
         ['paired difference, points', paired && changeOf(paired)],
       ],
     },
-    items.length === 0 ? textBlock('No problem changed.', 'empty') : tableBlock(table),
+    items.length === 0 ? emptyBlock('No problem changed.') : table,
   ]
 }
 

@@ -3,16 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import {
-  type Block,
-  foldBlock,
-  type PageView,
-  panelBlock,
-  plainView,
-  statusChip,
-  tableSection,
-  textBlock,
-} from '../../runs/report/view.ts'
+import { type Block, type PageView, plainView, statusChip, tableSection } from '../../runs/report/view.ts'
 import { countEach } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
@@ -118,7 +109,7 @@ const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): Pa
   }
   return {
     ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },
-    intro: [textBlock(summary ?? '', 'lead'), statusChips(claims)],
+    intro: [{ kind: 'text', text: summary ?? '', class: 'lead' }, statusChips(claims)],
     sections: [claims.length > 0 && tableSection('Claims', '', table), ...curves],
   }
 }
@@ -126,7 +117,7 @@ const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): Pa
 const listPanel = (found: FoundExperiment): Block => {
   const { title, summary, claims } = bareExperiment(found)
   const href = `/experiment/${encodeURIComponent(found.id)}`
-  return panelBlock([textBlock(summary ?? ''), statusChips(claims)], { title, href })
+  return { kind: 'panel', title, href, blocks: [summary ?? '', statusChips(claims)] }
 }
 
 /** The page of all experiments. */
@@ -158,6 +149,12 @@ export const experimentPage = async (
   return {
     ...(known ?? page),
     footer: undefined,
-    end: [text !== null && foldBlock('Its summary as written', { kind: 'document', text })],
+    end: [
+      text !== null && {
+        kind: 'fold',
+        title: 'Its summary as written',
+        blocks: [{ kind: 'document', text }],
+      },
+    ],
   }
 }

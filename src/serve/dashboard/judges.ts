@@ -3,12 +3,10 @@
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
 import { knownMetric } from '../../runs/report/known-metrics.ts'
 import {
-  chartBlock,
   type PageSection,
   type PageView,
   plainView,
   type TableView,
-  tableBlock,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
@@ -108,7 +106,7 @@ export const judgesPage = (run: OpenRun): PageView => {
     title: 'Judges',
     about:
       'Metrics a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is given by the sign of the points.',
-    blocks: [tableBlock(metricTable(metrics)), chartBlock(charts, 'narrow')],
+    blocks: [metricTable(metrics), { kind: 'charts', charts, size: 'narrow' }],
   }
   const isAsked = evaluations.rows.length > 0
   return {

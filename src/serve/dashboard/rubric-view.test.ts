@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { shownSections } from '../../runs/report/view.ts'
+import { shownSections, type TableView } from '../../runs/report/view.ts'
 import { OpenRun } from './open-run.ts'
 import { criteriaOf, rubricPage } from './rubric-view.ts'
 
@@ -89,7 +89,7 @@ it('validity stands beside its floor of chance, and metrics by sign apart', asyn
     ],
   })
   const section = shownSections(rubricPage(run)).find(({ title }) => title === 'The rubric as a whole')!
-  const [table] = section.blocks.flatMap(block => (block && block.kind === 'table' ? [block.table] : []))
+  const [table] = section.blocks as TableView[]
   const bar = (text: string, value: number, floor: number | null) => ({
     text,
     bar: { value, floor },

@@ -7,12 +7,10 @@ import {
   shownName,
 } from '../../runs/criterion-words.ts'
 import {
-  foldBlock,
   type PageSection,
   type PageView,
   plainView,
   type TableCell,
-  tableBlock,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
@@ -224,7 +222,7 @@ const criteriaSection = (run: OpenRun): PageSection | null => {
     title: 'Criteria',
     about:
       'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
-    blocks: [tableBlock(table), foldBlock('What the columns mean', { kind: 'pairs', pairs })],
+    blocks: [table, { kind: 'fold', title: 'What the columns mean', blocks: [{ kind: 'pairs', pairs }] }],
   }
 }
 
