@@ -5,7 +5,7 @@ import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
-import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
+import { armChart, COLORS, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { Block, PageSection } from '../../runs/report/view.ts'
 import { plural } from '../../util/format.ts'
@@ -74,12 +74,7 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Blo
   }
   const left = arms.reduce((sum, [, runs]) => sum + runs.length, 0) - read
   const source = `Of ${plural(read, 'run')} in the folder of the work, as far as they are${left === 0 ? '' : `; ${plural(left, 'run')} more are left out`}.`
-  const charts = overlayCharts(groups, { band: meanBand }).map(spec => ({
-    ...spec,
-    ...aboutOnly(spec.series),
-    series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,
-  }))
-  return curveBlocks(source, charts)
+  return curveBlocks(source, overlayCharts(groups, { band: meanBand }).map(armChart))
 }
 
 /** Names the state of the file beside results; null where there is none. */
