@@ -25,6 +25,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
+import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import type { LightEval } from './wire.ts'
 
@@ -62,12 +63,6 @@ const allScores = (evals: readonly LightEval[]): TableView => {
   return scoreTable(lines, { bars, others, evals, head: 'Step' })
 }
 
-const addressOf = ({ found: { id } }: OpenRun, query: EvaluationQuery): string => {
-  const asked = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value))
-  return `/run/${encodeURIComponent(id)}/evaluation?${asked}`
-}
-
 /** The responses to one problem at two evaluations, one beside the other. */
 const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: EvaluationQuery): PageView => {
   const criteria = describeCriteria(run.info)
@@ -79,7 +74,12 @@ const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: Evalua
   })
   return {
     title: id,
-    intro: [{ kind: 'links', links: [{ text: 'All problems', href: addressOf(run, { ...query, set }) }] }],
+    intro: [
+      {
+        kind: 'links',
+        links: [{ text: 'All problems', href: runAddress(run.found.id, 'evaluation', { ...query, set }) }],
+      },
+    ],
     sections: [
       {
         title: id.length > 160 ? 'Responses to one problem' : id,
@@ -146,7 +146,7 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
   const paired = first.step === last.step ? null : pairedDifference(first, last, name)
   const items = [...changed, ...readable].slice(0, MOST_ITEMS)
-  const table = itemTable(items, item => addressOf(run, { ...query, set, item }))
+  const table = itemTable(items, item => runAddress(run.found.id, 'evaluation', { ...query, set, item }))
   return [
     { kind: 'choices', choices: choicesOf(run, set, rows, name) },
     {

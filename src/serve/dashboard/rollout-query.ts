@@ -6,7 +6,7 @@ import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { number } from '../../util/format.ts'
 import { rowAt } from './growing-file.ts'
-import type { FoundRun } from './library.ts'
+import { type FoundRun, runAddress } from './library.ts'
 import type { IndexedRollout, RolloutIndex } from './rollout-index.ts'
 import type { RolloutsPage } from './wire.ts'
 
@@ -179,11 +179,7 @@ const choicesOf = (index: RolloutIndex, query: RolloutsQuery): PageChoice[] => {
 /** The address of a rollout, or of all, with what was asked for. */
 const addressOf = (run: string, query: Partial<RolloutsQuery>, nth?: number): string => {
   const { after: _, ...filters } = query
-  const known = Object.entries(filters).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, `${value}`]],
-  )
-  const place = nth === undefined ? '' : `/${nth}`
-  return `/run/${encodeURIComponent(run)}/rollouts${place}?${new URLSearchParams(Object.fromEntries(known))}`
+  return runAddress(run, nth === undefined ? 'rollouts' : `rollouts/${nth}`, filters)
 }
 
 /** A page of a list. @param bytes of the file, to say how far the index is */

@@ -17,6 +17,7 @@ import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { pearson } from '../../util/descriptive.ts'
 import { NONE, number, percent, plural, points } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
+import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RolloutIndex } from './rollout-index.ts'
 
@@ -181,7 +182,7 @@ const criterionCells = (run: string, own: CriterionMetrics): TableCell[] => {
   const { id, words, first, last, rate, rewardShare, pointShare, discrimination, agreement } = own
   const { text, check, points: worth } = words
   const says = [shownName(words), text, check === null ? 'a judge decides' : check]
-  const unmet = `/run/${encodeURIComponent(run)}/rollouts?criterion=${encodeURIComponent(id)}&verdict=unmet`
+  const unmet = runAddress(run, 'rollouts', { criterion: id, verdict: 'unmet' })
   const groups = discrimination?.keptGroups ?? null
   return [
     { text: id, href: unmet, notes: says.filter(words => words !== undefined) },
