@@ -27,32 +27,21 @@ interface MetricComparison {
   otherRubric?: true
 }
 
-interface EvalComparison {
+interface PairedComparison extends Omit<MetricComparison, 'name'> {
   set: string
-  /** Name of the score; the primary one comes first. */
-  score: string
-  /** The score in words: what the runs themselves call it. */
+  /** What the runs themselves call it. */
   label: string
-  /** Over all problems of each run. */
-  a: number
-  b: number
   /** b - a over the problems that both evaluated; null when they share none, and where rubrics differ. */
   paired: PairedDifference | null
-  /** The runs' rubrics differ, so that their scores do not compare. */
-  otherRubric?: true
 }
 
-interface CriterionComparison {
-  set: string
+interface EvalComparison extends PairedComparison {
+  /** Name of the score; the primary one comes first. */
+  score: string
+}
+
+interface CriterionComparison extends PairedComparison {
   criterion: string
-  /** Criterion with its name, where the runs name it. */
-  label: string
-  a: number | null
-  b: number | null
-  /** b - a over the problems that both evaluated; null when they share none, and where it asks for something else. */
-  paired: PairedDifference | null
-  /** It asks for something else in the other run. */
-  otherRubric?: true
   /** Change of each run since its own start; null where the run did not work it out. */
   sinceStart: { a: CriterionChange | null; b: CriterionChange | null }
 }
@@ -107,34 +96,37 @@ const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
   }))
 }
 
-const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
-  setNames(a).flatMap(set => {
-    const rowA: EvalRow | undefined = evalsOf(a, set).at(-1)
-    const rowB: EvalRow | undefined = evalsOf(b, set).at(-1)
-    if (rowA === undefined || rowB === undefined) return []
-    return scoreNamesOf([rowA, rowB]).flatMap(score => {
-      const [valueA, valueB] = [scoreValue(rowA, score), scoreValue(rowB, score)]
-      if (valueA === null || valueB === null) return []
-      const own = { set, score, label: describeScore(score, [rowA, rowB]), a: valueA, b: valueB }
-      return isScoreShared(a.info, b.info, score)
-        ? [{ ...own, paired: pairedDifference(rowA, rowB, score) }]
-        : [{ ...own, paired: null, otherRubric: true as const }]
-    })
-  })
-
-const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+/** The last evaluations of two runs on each set that both have. */
+const lastRows = (a: ReportData, b: ReportData): [set: string, a: EvalRow, b: EvalRow][] =>
   setNames(a).flatMap(set => {
     const [rowA, rowB] = [a, b].map(data => evalsOf(data, set).at(-1))
-    if (rowA?.criteria === undefined || rowB?.criteria === undefined) return []
-    return [...new Set([...Object.keys(rowA.criteria), ...Object.keys(rowB.criteria)])].map(criterion => ({
-      set,
-      criterion,
-      label: criterionLabel(a.info, criterion),
+    return rowA && rowB ? [[set, rowA, rowB]] : []
+  })
+
+/** What two runs have of a score or a criterion, paired where it means the same in both. */
+const pairedWhere = (isShared: boolean, paired: () => PairedDifference | null) =>
+  isShared ? { paired: paired() } : { paired: null, otherRubric: true as const }
+
+const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
+  lastRows(a, b).flatMap(([set, ...rows]) =>
+    scoreNamesOf(rows).flatMap(score => {
+      const [valueA, valueB] = rows.map(row => scoreValue(row, score))
+      if (valueA === null || valueB === null) return []
+      const own = { set, score, label: describeScore(score, rows), a: valueA, b: valueB }
+      const isShared = isScoreShared(a.info, b.info, score)
+      return { ...own, ...pairedWhere(isShared, () => pairedDifference(...rows, score)) }
+    }),
+  )
+
+const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+  lastRows(a, b).flatMap(([set, ...rows]) => {
+    const [rowA, rowB] = rows
+    if (rowA.criteria === undefined || rowB.criteria === undefined) return []
+    return [...new Set(rows.flatMap(row => Object.keys(row.criteria!)))].map(criterion => ({
+      ...{ set, criterion, label: criterionLabel(a.info, criterion) },
       a: ownValue(rowA.criteria, criterion) ?? null,
       b: ownValue(rowB.criteria, criterion) ?? null,
-      ...(isCriterionShared(a.info, b.info, criterion)
-        ? { paired: pairedCriterion(rowA, rowB, criterion) }
-        : { paired: null, otherRubric: true as const }),
+      ...pairedWhere(isCriterionShared(a.info, b.info, criterion), () => pairedCriterion(...rows, criterion)),
       sinceStart: {
         a: ownValue(rowA.tax, criterion) ?? null,
         b: ownValue(rowB.tax, criterion) ?? null,
@@ -189,13 +181,9 @@ const changeText = (change: CriterionChange | null): string =>
     ? '–'
     : `${points(change.change)} [${pointsInterval(change.interval)}]${isTax(change) ? ' tax' : ''}`
 
-/** What a row of a table says after its label: both values, their difference, and how sure it is. */
-const differenceCells = ({
-  a,
-  b,
-  paired,
-  otherRubric,
-}: Pick<CriterionComparison, 'a' | 'b' | 'paired' | 'otherRubric'>): string[] => [
+/** A row of a table: both values, their difference, and how sure it is. */
+const differenceRow = ({ set, label, a, b, paired, otherRubric }: PairedComparison): string[] => [
+  `${set}: ${label}`,
   percent(paired?.before ?? a),
   percent(paired?.after ?? b),
   a === null || b === null || otherRubric ? '–' : points(paired?.difference ?? b - a),
@@ -205,14 +193,10 @@ const differenceCells = ({
 /** Tables of a comparison, the first row of each its head. */
 const tablesOf = ({ a, b, evals, criteria, metrics, settings }: RunComparison): string[][][] => {
   const runs = [a.id, b.id]
-  const rowOf = (own: EvalComparison | CriterionComparison) => [
-    `${own.set}: ${own.label}`,
-    ...differenceCells(own),
-  ]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
   return [
-    [['evaluation', ...runs, 'points', '95% interval'], ...evals.map(rowOf)],
-    [['criterion', ...runs, 'points', '95% interval'], ...criteria.map(rowOf)],
+    [['evaluation', ...runs, 'points', '95% interval'], ...evals.map(differenceRow)],
+    [['criterion', ...runs, 'points', '95% interval'], ...criteria.map(differenceRow)],
     [
       ['change since the start, points [95%]', ...runs],
       ...changed.map(({ set, label, sinceStart }) => [

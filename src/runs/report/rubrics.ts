@@ -3,7 +3,7 @@
 import { NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
-import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
+import { type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
 import type { PageSection, TableView } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
@@ -55,12 +55,8 @@ const CHANGES = [
   { key: 'refused', label: 'refused', color: 'c2' },
 ] as const
 
-const line = (label: string, color: string, values: readonly number[]): ChartSeries => ({
-  label,
-  color,
-  kind: 'line',
-  values: movingMean(values, smoothingWindow(values.length)).map(roundForPage),
-})
+const smoothed = (values: readonly number[]) =>
+  movingMean(values, smoothingWindow(values.length)).map(roundForPage)
 
 const runningSum = (values: readonly number[]): number[] => {
   let sum = 0
@@ -75,33 +71,20 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
   // Where criteria come anew in every step, rows tell of refused ones alone.
   if (rows.every(({ rubrics }) => rubrics.length === 0)) return []
   const steps = changesOf(rows)
-  const x = [...steps.keys()]
   const all = [...steps.values()]
-  const changes = CHANGES.map(({ key, label, color }) =>
-    line(
-      label,
-      color,
-      all.map(own => own[key]),
-    ),
-  )
-  const alive = STAGES.map((name, k) => ({
-    label: name,
-    color: `c${k + 1}`,
-    kind: 'area' as const,
-    values: runningSum(all.map(({ growth }) => growth[k])),
-  }))
+  const drawn: Pick<ChartSpec, 'unit' | 'x'> = { unit: 'number', x: [...steps.keys()] }
   return [
     {
-      ...{ id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step' },
-      unit: 'number',
-      x,
-      series: changes,
+      ...{ id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step', ...drawn },
+      series: CHANGES.map(({ key, ...series }) => ({
+        ...{ ...series, kind: 'line', values: smoothed(all.map(own => own[key])) },
+      })),
     },
     {
-      ...{ id: 'rubric-active', title: 'Active rubrics', about: 'of all questions, by stage' },
-      unit: 'number',
-      x,
-      series: alive,
+      ...{ id: 'rubric-active', title: 'Active rubrics', about: 'of all questions, by stage', ...drawn },
+      series: STAGES.map((label, k) => ({
+        ...{ label, color: `c${k + 1}`, kind: 'area', values: runningSum(all.map(own => own.growth[k])) },
+      })),
     },
   ]
 }

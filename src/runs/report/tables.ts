@@ -31,27 +31,14 @@ interface TableRow extends ScoreLine {
 const intervalTitle = (interval: Interval | undefined): string =>
   interval ? `95%: ${percentInterval(interval)}` : ''
 
-const modelRow = (row: EvalRow, kind: TableRow['kind'], name: string): TableRow => ({
-  name,
-  kind,
-  n: row.n,
-  scores: row.scores,
-  source: row,
-})
-
-const baselineRow = ([name, baseline]: [string, Baseline]): TableRow => ({
-  ...baseline,
-  name,
-  kind: 'baseline',
-})
-
 const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   const { before, after } = beforeAfter(data, set)
-  const rows: TableRow[] = []
-  if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
-  if (after)
-    rows.push(modelRow(after, 'after', before ? `After ${plural(after.step, 'step')}` : `Step ${after.step}`))
-  return rows
+  const modelRow = (row: EvalRow | undefined, kind: TableRow['kind'], name: string): TableRow[] =>
+    row ? [{ name, kind, n: row.n, scores: row.scores, source: row }] : []
+  return [
+    ...modelRow(before, 'before', before?.step === 0 ? 'Before' : `Step ${before?.step}`),
+    ...modelRow(after, 'after', before ? `After ${plural(after!.step, 'step')}` : `Step ${after?.step}`),
+  ]
 }
 
 /** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
@@ -60,7 +47,7 @@ const baselinesOf = (data: ReportData, set: string, headline: readonly string[])
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
   const strength = ({ scores }: TableRow) => scores[headline.find(score => score in scores) ?? '']?.value ?? 0
   return Object.entries(baselines)
-    .map(baselineRow)
+    .map(([name, baseline]): TableRow => ({ ...baseline, name, kind: 'baseline' }))
     .sort((a, b) => strength(b) - strength(a))
 }
 

@@ -9,6 +9,7 @@ import { signsOf } from '../../runs/report/signs.ts'
 import type { EventRow, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
+import { MetricColumns } from './columns.ts'
 import { textAt } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
@@ -51,13 +52,9 @@ const spreadRows = (dir: string, size: number): MetricsRow[] =>
   }).flatMap(([line = '']) => (tryJson(line) as MetricsRow | undefined) ?? [])
 
 const sparkOf = (rows: readonly MetricsRow[], metric: string): (number | null)[] => {
-  const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
-  const values: (number | null)[] = []
-  for (let at = 0; at < rows.length; at += stride) {
-    const around = rows.slice(at, at + stride).map(row => row[metric])
-    values.push(meanKnown(around.map(value => (typeof value === 'number' ? value : null))))
-  }
-  return values
+  const columns = new MetricColumns()
+  for (const { step, [metric]: value } of rows) columns.add({ step, [metric]: value })
+  return columns.rows(SPARK_POINTS).rows.map(row => (row[metric] as number | null | undefined) ?? null)
 }
 
 /** Titles of monitors whose sign has come and not gone. */
