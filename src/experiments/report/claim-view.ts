@@ -22,7 +22,7 @@ import {
   startsText,
   testNotes,
 } from './notes.ts'
-import { differenceText, isShare, pText, sizeText, unitText, valueText } from './units.ts'
+import { differenceText, isShare, known, pText, sizeText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
   greater: 'above',
@@ -70,21 +70,15 @@ const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
   if (statistics === null) return ''
   const { byStart, startsP } = statistics
   const between = startsP === null ? '' : ` (p of a difference between them ${pText(startsP)})`
-  return [
+  return known(
     robustText(metric, statistics),
     ...testNotes(metric, comparison),
-    ...(Object.keys(byStart).length < 2
-      ? []
-      : [`By cold start: ${startsText(metric, statistics)}${between}`]),
-    ...(items === null
-      ? []
-      : [
-          `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set)`,
-        ]),
-    ...(claim.comparisons.length > 1
-      ? [`p ${pText(p)}, by itself corrected ${pText(adjustedP)}; ${status}: ${reason}`]
-      : []),
-  ]
+    Object.keys(byStart).length > 1 && `By cold start: ${startsText(metric, statistics)}${between}`,
+    items &&
+      `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set)`,
+    claim.comparisons.length > 1 &&
+      `p ${pText(p)}, by itself corrected ${pText(adjustedP)}; ${status}: ${reason}`,
+  )
     .map(text => `${text}.`)
     .join(' ')
 }
@@ -158,8 +152,6 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
     })
   }),
 })
-
-const known = (text: string | null): string[] => (text === null ? [] : [text])
 
 /** Every run of each arm as a point on one scale. @param abouts what arms are */
 const runDots = (
