@@ -80,6 +80,10 @@ export const formatDuration = (seconds: number): string => {
 /** `1 rollout`, `3 rollouts`. */
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
+/** Those of some texts that there are, with something between them. */
+export const joined = (texts: readonly (string | false | null | undefined)[], between: string): string =>
+  texts.filter(text => text).join(between)
+
 /** With a capital first letter. */
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

@@ -2,6 +2,7 @@
 
 import {
   capitalised,
+  joined,
   number,
   percent,
   percentInterval,
@@ -76,10 +77,9 @@ const runTable = (
   rows: groups.flatMap(({ label, runs }, i) =>
     runs.map(({ name, dir, seed, status, step }, k) => {
       const { recipe, preset } = own[i].runs[k].data.info
-      const recipes = [recipe, preset].filter(part => part !== undefined).join(' · ')
       return {
         cells: [
-          { text: name, href: addressOf(dir), notes: recipes === '' ? [] : [recipes] },
+          { text: name, href: addressOf(dir), notes: [joined([recipe, preset], ' · ')] },
           ...[String(seed ?? '–'), status, String(step), label],
         ],
       }

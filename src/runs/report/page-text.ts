@@ -1,6 +1,6 @@
 /** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
 
-import { percentInterval, visible } from '../../util/format.ts'
+import { joined, percentInterval, visible } from '../../util/format.ts'
 import {
   type Block,
   type BlockList,
@@ -77,9 +77,6 @@ export const MARKDOWN: TextForm = {
       .map(row => `| ${row.map(cell => onOneLine(cell).replace(/\||<(?=[a-z/!?])/gi, '\\$&')).join(' | ')} |`)
       .join('\n'),
 }
-
-const joined = (parts: readonly (string | null | undefined)[], between: string): string =>
-  parts.filter(part => part !== undefined && part !== null && part !== '').join(between)
 
 const cellText = (cell: TableCell): string => {
   if (typeof cell === 'string') return cell

@@ -1,7 +1,7 @@
 /** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
 
 import type { ComponentChildren } from 'preact'
-import { number, plural } from '../../../util/format.ts'
+import { joined, number, plural } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow, RolloutStep } from '../../rows.ts'
 import type { Criteria } from '../view.ts'
@@ -31,8 +31,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
 }
 
 /** Where it comes from and how it ended: `step 3`, `sample 1`, `212 tokens`, `truncated`. */
-const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', advantage }: RolloutRow) =>
-  [
+const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', advantage }: RolloutRow) => {
+  const facts = [
     `step ${step}`,
     problemId,
     role !== 'policy' && role,
@@ -40,7 +40,9 @@ const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', adv
     tokens !== undefined && plural(tokens, 'token'),
     ownValue(ENDINGS, finishReason),
     advantage !== undefined && `advantage ${number(advantage)}`,
-  ].filter(Boolean)
+  ]
+  return joined(facts, ' · ')
+}
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="plain steps">
@@ -160,7 +162,7 @@ export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutC
           <small>{of}</small> {number(row.reward)}
         </span>
       )}
-      <span class="quiet">{factsOf(row).join(' · ')}</span>
+      <span class="quiet">{factsOf(row)}</span>
       {row.monitor !== undefined && <span class="chip warning">{row.monitor}</span>}
     </header>
     <div class="rollout-cols">

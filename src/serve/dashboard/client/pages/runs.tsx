@@ -5,7 +5,7 @@ import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { Table } from '../../../../runs/report/parts/table.tsx'
 import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
-import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
+import { formatDuration, joined, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
@@ -126,10 +126,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
       [
         'Run',
         ({ id, name, folder, recipe, preset }) =>
-          noted(
-            <a href={addressOf('run', id)}>{name}</a>,
-            [folder, recipe, preset].filter(Boolean).join(' · '),
-          ),
+          noted(<a href={addressOf('run', id)}>{name}</a>, joined([folder, recipe, preset], ' · ')),
         'head',
       ],
       ['Status', run => <State run={run} />],
