@@ -38,19 +38,11 @@ const readClaim = (dir: string, name: string): Claim | null => {
   return parsed.success ? parsed.data : null
 }
 
-const jsonFiles = (dir: string): string[] =>
-  readdirSync(dir)
-    .filter(name => name.endsWith('.json'))
-    .sort()
-
-const claimsIn = (dir: string): Claim[] => jsonFiles(dir).flatMap(name => readClaim(dir, name) ?? [])
-
-const firstClaim = (dir: string): Claim | null => {
-  for (const name of jsonFiles(dir)) {
-    const claim = readClaim(dir, name)
-    if (claim !== null) return claim
+const claimsIn = function* (dir: string): Generator<Claim> {
+  for (const name of readdirSync(dir).sort()) {
+    const claim = name.endsWith('.json') ? readClaim(dir, name) : null
+    if (claim !== null) yield claim
   }
-  return null
 }
 
 /** The first heading of summary.md, and the paragraph under it. */
@@ -62,7 +54,8 @@ const headOf = (dir: string): { title: string | null; summary: string | null } =
 
 /** `paper/hash`: where the runs of an experiment lie below the folder of the work; null where results do not say. */
 export const workFolder = ({ dir, name, isWork }: FoundExperiment): string | null => {
-  const hash = isWork ? basename(dir) : firstClaim(dir)?.registration?.sha256?.slice(0, 16)
+  const [first] = isWork ? [] : claimsIn(dir)
+  const hash = isWork ? basename(dir) : first?.registration?.sha256?.slice(0, 16)
   return hash === undefined ? null : join(name, hash)
 }
 
@@ -92,7 +85,7 @@ const statusChips = (claims: readonly Claim[]): Block => {
 
 /** What every format of results has; of one under way its curves are all there is. */
 const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
-  const claims = isWork ? [] : claimsIn(dir)
+  const claims = isWork ? [] : [...claimsIn(dir)]
   const { title, summary } = isWork
     ? { title: `${name}, under way`, summary: 'It has no results yet.' }
     : headOf(dir)
