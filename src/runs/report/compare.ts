@@ -2,7 +2,7 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
-import { ownValue } from '../../util/own-value.ts'
+import { leavesOf, ownValue } from '../../util/own-value.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { isCriterionShared, isMetricShared, isScoreShared } from '../same-rubric.ts'
 import { describeScore, scoreNamesOf, scoreValue } from '../scores.ts'
@@ -64,26 +64,17 @@ interface RunSummary {
   trainSeconds: number
 }
 
-/** Numbers of a nested record by path: `{ criteria: { C1: 1 } }` -> `criteria.C1`. */
-const flatNumbers = (row: MetricsRow): Map<string, number> => {
-  const found = new Map<string, number>()
-  for (const [key, value] of Object.entries(row)) {
-    if (key === 'step') continue
-    if (typeof value === 'number') found.set(key, value)
-    else if (value !== null && typeof value === 'object') {
-      for (const [name, part] of Object.entries(value)) {
-        if (typeof part === 'number') found.set(`${key}.${name}`, part)
-      }
-    }
-  }
-  return found
-}
-
 /** Means over the last tenth of the steps, by dotted name. */
 export const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
-  const late = rows.slice(-Math.max(1, Math.round(rows.length / 10))).map(flatNumbers)
-  const names = new Set(late.flatMap(row => [...row.keys()]))
-  return new Map([...names].map(name => [name, mean(late.flatMap(row => row.get(name) ?? []))]))
+  const values = new Map<string, number[]>()
+  for (const { step: _, ...row } of rows.slice(-Math.max(1, Math.round(rows.length / 10))))
+    for (const [name, value] of leavesOf(row, '.'))
+      if (typeof value === 'number') {
+        const known = values.get(name)
+        if (known) known.push(value)
+        else values.set(name, [value])
+      }
+  return new Map([...values].map(([name, own]) => [name, mean(own)]))
 }
 
 const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
@@ -135,10 +126,7 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
   })
 
 /** Settings by dotted path; a list is one value. */
-export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
-    : [[path, value]]
+export const flatSettings = (value: unknown): [string, unknown][] => leavesOf(value, '.', Array.isArray)
 
 /** What a file held, where settings stand by name. */
 export const contentsOf = (path: string): string => `contents of ${path}`
