@@ -5,24 +5,18 @@
 
 import { shortHash } from '../../util/canonical.ts'
 import { valueInside } from '../../util/own-value.ts'
+import type { SettingsOf } from './config.ts'
 import {
   type EndStatus,
+  type Env,
   type Opened,
+  type OpenTrackerOptions,
   type RunFacts,
   type TrackedPoint,
   type Tracker,
   TrackerError,
 } from './tracker.ts'
 import { askTracker, refusal, serverUrl, type TrackerConnection, type TrackerResponse } from './transport.ts'
-
-export interface MlflowSettings {
-  /** Null: MLFLOW_TRACKING_URI. */
-  uri: string | null
-  /** Null: MLFLOW_EXPERIMENT_NAME, else `gradus`. */
-  experiment: string | null
-}
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Of one log-batch request, as the API documents them. */
 const MOST_METRICS = 1000
@@ -89,12 +83,8 @@ export class Mlflow implements Tracker {
 
   /** @throws TrackerError for an address that is none, or missing */
   constructor(
-    { uri, experiment }: MlflowSettings,
-    {
-      env = process.env,
-      signal,
-      timeoutMs = 10_000,
-    }: { env?: Env; signal?: AbortSignal; timeoutMs?: number } = {},
+    { uri, experiment }: SettingsOf<'mlflow'>,
+    { env = process.env, signal, timeoutMs = 10_000 }: OpenTrackerOptions = {},
   ) {
     const url = serverUrl({
       ...{ kind: 'mlflow', uri, variable: 'MLFLOW_TRACKING_URI', env },

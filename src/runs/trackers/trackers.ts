@@ -12,17 +12,8 @@ import { trackedSettings } from './metrics.ts'
 import { Mlflow } from './mlflow.ts'
 import { Shipment } from './shipment.ts'
 import { TensorBoard } from './tensorboard.ts'
-import type { EndStatus, RunFacts, Tracker } from './tracker.ts'
+import type { EndStatus, Env, OpenTrackerOptions, RunFacts, Tracker } from './tracker.ts'
 import { Trackio } from './trackio.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
-
-export interface OpenTrackerOptions {
-  env?: Env
-  signal?: AbortSignal
-  /** Of one request. */
-  timeoutMs?: number
-}
 
 /** A tracker from its settings, not yet asked for anything. @throws TrackerError for settings that cannot be used */
 export const openTracker = (
