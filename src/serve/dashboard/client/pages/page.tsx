@@ -52,15 +52,7 @@ const livePartsOf = (page: PageView, query: URLSearchParams): LiveParts => {
   const zoomed = tools?.steps && { onZoom: zoom, onReset: showAll }
   const live: LiveParts = {
     draw: spec => <Chart key={spec.id} {...{ spec, look, marks, ...zoomed }} />,
-    choose: ({ resets = [], name, ...choice }) => (
-      <Choice
-        key={name}
-        {...{ name, ...choice }}
-        onChoose={chosen =>
-          setQuery({ [name]: chosen, ...Object.fromEntries(resets.map(other => [other, null])) })
-        }
-      />
-    ),
+    choose: choice => <Choice key={choice.name} {...choice} />,
     load: (path, what) => <Later path={path} what={what} live={live} />,
     response: row => <Response row={row} />,
     tools: own => <Tools query={query} tools={own} />,
