@@ -1,7 +1,7 @@
 /** @file Rows of runs as a table: one column for each metric by its dotted name, for spreadsheets and data frames. */
 
-import { leavesOf } from '../util/own-value.ts'
 import { runNames } from './compare/groups.ts'
+import { leafEntries } from './leaves.ts'
 import { readEvals, readMetrics, readRunInfo } from './readers.ts'
 
 /** Which rows: those of the steps, or those of the evaluations without their single problems. */
@@ -29,7 +29,7 @@ export const flatRows = (dirs: readonly string[], which: ExportedRows): FlatRow[
     return rowsOf(dir, which).map(row => {
       const metrics = Object.fromEntries(Object.entries(row).filter(([name]) => !NO_METRICS.has(name)))
       // A list by number: `scores.accuracy.interval.0`.
-      const cells = leavesOf(metrics, '.').filter(([, cell]) => cell !== undefined)
+      const cells = leafEntries(metrics, '.').filter(([, cell]) => cell !== undefined)
       return { run: names.get(dir)!, recipe, seed, ...(Object.fromEntries(cells) as FlatRow) }
     })
   })

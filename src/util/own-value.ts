@@ -13,21 +13,6 @@ export const valueInside = (root: unknown, path: readonly PropertyKey[]): unknow
     root,
   )
 
-/** What stands inside a value, each by its path, where no further object is. @param isLeaf what is taken for one value */
-export const leavesOf = (
-  value: unknown,
-  between: string,
-  isLeaf: (value: object) => boolean = () => false,
-): [path: string, leaf: unknown][] => {
-  const below = (own: unknown, path: string): [string, unknown][] =>
-    own === null || typeof own !== 'object' || isLeaf(own)
-      ? [[path, own]]
-      : Object.entries(own).flatMap(([key, item]) =>
-          below(item, path === '' ? key : `${path}${between}${key}`),
-        )
-  return below(value, '')
-}
-
 /** Whether it is an object with keys, and no array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -9,7 +9,7 @@ import {
   type TableView,
   type TrackLine,
 } from '../../runs/report/view.ts'
-import { joined, NONE, number, percent } from '../../util/format.ts'
+import { joinKnown, NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
@@ -139,7 +139,7 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
     const { id, statement } = claim.claim
     const status = { ...statusChip(claim.status), notes: known(registeredText(claim)) }
     return comparisonsOf(claim).map(({ name, means, note, marks, cells }, i) => {
-      const words = [joined([name, means], ': '), ...known(note)]
+      const words = [joinKnown([name, means], ': '), ...known(note)]
       const compared = { text: '', notes: words, ...(marks.length > 0 && { marks }) }
       return i === 0
         ? {

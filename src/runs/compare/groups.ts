@@ -1,7 +1,8 @@
 /** @file Many runs as groups: runs that differ in nothing but their seed are one. */
 
-import { joined } from '../../util/format.ts'
-import { contentsOf, describeDigest, flatSettings } from '../report/compare.ts'
+import { joinKnown } from '../../util/format.ts'
+import { flatSettings } from '../leaves.ts'
+import { contentsOf, describeDigest } from '../report/compare.ts'
 import { loadReportData, type ReportData } from '../report/data.ts'
 import type { RunInfo } from '../rows.ts'
 
@@ -54,7 +55,7 @@ const labelOf = ({ runs }: RunGroup, index: number, differing: GroupedRuns['sett
 }
 
 const onlyLabel = ({ runs: [{ data }] }: RunGroup): string =>
-  joined([data.info.recipe, data.info.preset], ' ') || data.info.id
+  joinKnown([data.info.recipe, data.info.preset], ' ') || data.info.id
 
 /** Labels that stand twice get the number of their group. */
 const distinctLabels = (labels: readonly string[]): string[] =>

@@ -2,7 +2,7 @@
 
 import {
   capitalised,
-  joined,
+  joinKnown,
   number,
   percent,
   percentInterval,
@@ -79,7 +79,7 @@ const runTable = (
       const { recipe, preset } = own[i].runs[k].data.info
       return {
         cells: [
-          { text: name, href: addressOf(dir), notes: [joined([recipe, preset], ' · ')] },
+          { text: name, href: addressOf(dir), notes: [joinKnown([recipe, preset], ' · ')] },
           ...[String(seed ?? '–'), status, String(step), label],
         ],
       }

@@ -4,7 +4,7 @@ import { mean } from '../../util/descriptive.ts'
 import {
   capitalised,
   formatDuration,
-  joined,
+  joinKnown,
   number,
   percent,
   percentInterval,
@@ -95,7 +95,7 @@ const speedCard = (data: ReportData): HeadlineCard | null => {
     tokens > 0 && `${number(tokens)} tokens`,
   ]
   return {
-    ...{ title: 'Speed', before: null, gain: null, notes: [joined(amounts, ', ')] },
+    ...{ title: 'Speed', before: null, gain: null, notes: [joinKnown(amounts, ', ')] },
     after: rate >= 1 ? `${rate.toFixed(2)} steps/s` : `${formatDuration(1 / rate)} a step`,
   }
 }

@@ -2,7 +2,8 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
-import { leavesOf, ownValue } from '../../util/own-value.ts'
+import { ownValue } from '../../util/own-value.ts'
+import { flatSettings, leafEntries } from '../leaves.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { isCriterionShared, isMetricShared, isScoreShared } from '../same-rubric.ts'
 import { describeScore, scoreNamesOf, scoreValue } from '../scores.ts'
@@ -68,7 +69,7 @@ interface RunSummary {
 export const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
   const values = new Map<string, number[]>()
   for (const { step: _, ...row } of rows.slice(-Math.max(1, Math.round(rows.length / 10))))
-    for (const [name, value] of leavesOf(row, '.'))
+    for (const [name, value] of leafEntries(row, '.'))
       if (typeof value === 'number') {
         const known = values.get(name)
         if (known) known.push(value)
@@ -124,9 +125,6 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
       },
     }))
   })
-
-/** Settings by dotted path; a list is one value. */
-export const flatSettings = (value: unknown): [string, unknown][] => leavesOf(value, '.', Array.isArray)
 
 /** What a file held, where settings stand by name. */
 export const contentsOf = (path: string): string => `contents of ${path}`

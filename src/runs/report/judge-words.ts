@@ -1,6 +1,6 @@
 /** @file Who gave a verdict, and what that took, in words: for the report and the dashboard alike. */
 
-import { formatInteger, joined, plural } from '../../util/format.ts'
+import { formatInteger, joinKnown, plural } from '../../util/format.ts'
 import type { RolloutJudgeCall, RolloutRow, RolloutVerdict } from '../rows.ts'
 
 const SOURCES: Record<NonNullable<RolloutVerdict['source']>, string> = {
@@ -36,8 +36,8 @@ export const describeCall = (call: RolloutJudgeCall): string => {
     completionTokens !== undefined &&
     `${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out`
   const priced = typeof cost === 'number' && describeCost(cost)
-  const took = joined([tokens, priced, attempts !== undefined && plural(attempts, 'attempt')], ' · ')
-  return joined([reused && REUSED[reused], took], '; then ')
+  const took = joinKnown([tokens, priced, attempts !== undefined && plural(attempts, 'attempt')], ' · ')
+  return joinKnown([reused && REUSED[reused], took], '; then ')
 }
 
 /** What the verdicts of a rollout took in all: `3 questions, 2 of them not asked anew · 912 tokens · cost 0.0012`. */
@@ -57,7 +57,7 @@ export const callTotals = (calls: readonly RolloutJudgeCall[]): string => {
   const cost = sum(call => call.cost)
   const questions = `${plural(calls.length, 'question')} to judges${reused > 0 ? `, ${reused} of them not asked anew` : ''}`
   if (asked.length === 0) return questions
-  return joined(
+  return joinKnown(
     [questions, tokens !== null && plural(tokens, 'token'), cost !== null && describeCost(cost)],
     ' · ',
   )

@@ -1,6 +1,6 @@
 /** @file The rubric profile before and after, criterion by criterion, and what training cost on those that it could not see. */
 
-import { joined, NONE, percent, points, pointsInterval } from '../../util/format.ts'
+import { joinKnown, NONE, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
 import type { PageSection, TableCell, TableView } from './view.ts'
@@ -87,7 +87,7 @@ export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY
   const shown = foremost(profile, most)
   const more = Object.keys(profile.after).length - shown.length
   const cut = more > 0 && `${more} more, which ${profile.before ? 'changed no more' : 'the report has'}.`
-  const note = joined([cut, taxNote(data.info, profile)], ' ')
+  const note = joinKnown([cut, taxNote(data.info, profile)], ' ')
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,

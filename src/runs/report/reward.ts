@@ -1,6 +1,6 @@
 /** @file What is rewarded: the formula of the reward, and each criterion with what it says, what it is worth, and what decides it. */
 
-import { formatInteger, joined, plural, threeDigits } from '../../util/format.ts'
+import { formatInteger, joinKnown, plural, threeDigits } from '../../util/format.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { RewardedCriterion, RunInfo } from '../rows.ts'
 import { criterionLabel } from './data.ts'
@@ -18,7 +18,10 @@ const describeWorth = ({ points, check, rows }: RewardedCriterion): string => {
     points === null
       ? 'points differ by row'
       : `${pointsWord(points)} point${Math.abs(points) === 1 ? '' : 's'}`
-  return joined([worth, check ?? 'a judge decides', rows !== undefined && `in ${plural(rows, 'row')}`], ' · ')
+  return joinKnown(
+    [worth, check ?? 'a judge decides', rows !== undefined && `in ${plural(rows, 'row')}`],
+    ' · ',
+  )
 }
 
 const otherCriteria = ({ rubric }: RunInfo): string =>

@@ -1,6 +1,6 @@
 /** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
 
-import { joined, NONE, number, plural } from '../../util/format.ts'
+import { joinKnown, NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
@@ -99,7 +99,7 @@ const rubricsAbout = (rows: readonly RubricRow[]): string => {
   const reasons = [...rules].sort(([, a], [, b]) => b - a).map(([rule, count]) => `${rule} ${number(count)}`)
   const failed = rows.filter(({ generationFailure }) => generationFailure !== undefined).length
   const added = `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} added for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others separated the rollouts better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`
-  return joined(
+  return joinKnown(
     [
       rows.some(({ rubrics }) => rubrics.length > 0) && added,
       reasons.length > 0 && `Proposals refused: ${reasons.join(', ')}.`,

@@ -1,6 +1,6 @@
 /** @file A run's page: of its report, and of the dashboard while it goes on. */
 
-import { formatDuration, joined, number } from '../../util/format.ts'
+import { formatDuration, joinKnown, number } from '../../util/format.ts'
 import { describeCriteria } from '../criterion-words.ts'
 import { groupBlocks, heldOutAnswers } from './answers.ts'
 import { headlineCards } from './cards.ts'
@@ -32,7 +32,7 @@ export const runHead = (data: ReportData): Pick<PageView, 'title' | 'facts'> => 
   const isDone = info.steps === undefined || info.steps === done
   const many = (value: number) => (value > 0 ? number(Math.round(value)) : null)
   return {
-    title: joined([info.recipe ?? info.id, info.preset], ' · '),
+    title: joinKnown([info.recipe ?? info.id, info.preset], ' · '),
     facts: [
       ['run', info.id],
       ['model', info.model ?? null],

@@ -2,7 +2,7 @@
 
 import {
   capitalised,
-  joined,
+  joinKnown,
   NONE,
   percent,
   percentInterval,
@@ -254,7 +254,7 @@ export const setPanels = (data: ReportData, brief = false): Block[] =>
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
-    const about = joined([how, changesOf(data, set), missingOf(rows)], ' ')
+    const about = joinKnown([how, changesOf(data, set), missingOf(rows)], ' ')
     const scores = scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)
     if (brief) return { kind: 'panel', title: set, blocks: [about, scores] }
     const [details, balance] = [detailTable(data, rows, bars), balanceTable(rows)]

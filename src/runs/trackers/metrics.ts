@@ -1,7 +1,6 @@
 /** @file The metrics of a run's rows by the names that trackers show them under. */
 
-import { leavesOf } from '../../util/own-value.ts'
-import { flatSettings } from '../report/compare.ts'
+import { flatSettings, leafEntries } from '../leaves.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
 
 export type TrackedMetrics = Record<string, number>
@@ -9,7 +8,9 @@ export type TrackedMetrics = Record<string, number>
 /** Finite numbers inside a value, by their path; null, text and what is absent are left out. */
 const numbersIn = (value: unknown): TrackedMetrics =>
   Object.fromEntries(
-    leavesOf(value, '/').flatMap(([path, leaf]) => (Number.isFinite(leaf) ? [[path, leaf as number]] : [])),
+    leafEntries(value, '/').flatMap(([path, leaf]) =>
+      Number.isFinite(leaf) ? [[path, leaf as number]] : [],
+    ),
   )
 
 /** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A metric without a value has no entry. */

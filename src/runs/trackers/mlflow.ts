@@ -8,12 +8,12 @@ import { valueInside } from '../../util/own-value.ts'
 import type { SettingsOf } from './config.ts'
 import {
   type EndStatus,
-  type Env,
   type Opened,
   type OpenTrackerOptions,
   type RunFacts,
   type TrackedPoint,
   type Tracker,
+  type TrackerEnv,
   TrackerError,
 } from './tracker.ts'
 import { askTracker, refusal, serverUrl, type TrackerConnection, type TrackerResponse } from './transport.ts'
@@ -59,7 +59,7 @@ const authorization = ({
   MLFLOW_TRACKING_TOKEN: token,
   MLFLOW_TRACKING_USERNAME: name,
   MLFLOW_TRACKING_PASSWORD: password,
-}: Env): Record<string, string> => {
+}: TrackerEnv): Record<string, string> => {
   if (name && password)
     return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` }
   return token ? { authorization: `Bearer ${token}` } : {}

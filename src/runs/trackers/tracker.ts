@@ -60,10 +60,10 @@ export interface Tracker {
   replace(): Promise<void>
 }
 
-export type Env = Readonly<Record<string, string | undefined>>
+export type TrackerEnv = Readonly<Record<string, string | undefined>>
 
 export interface OpenTrackerOptions {
-  env?: Env
+  env?: TrackerEnv
   signal?: AbortSignal
   /** Of one request. */
   timeoutMs?: number

@@ -83,7 +83,7 @@ const foldersIn = (dir: string): string[] => {
     .map(({ name }) => name)
 }
 
-/** A name that stands in an address as it is: folders joined by `~`. */
+/** A name that stands in an address as it is: folders joinKnown by `~`. */
 const idOf = (path: string): string => path.split(/[\\/]/).join('~')
 
 export class Library {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Criteria, PageChoice, PageView, TableView } from '../../runs/report/view.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
-import { joined, number } from '../../util/format.ts'
+import { joinKnown, number } from '../../util/format.ts'
 import { rowAt } from './growing-file.ts'
 import { type FoundRun, runAddress } from './library.ts'
 import type { IndexedRollout, RolloutIndex } from './rollout-index.ts'
@@ -138,7 +138,7 @@ const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows
       { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
       {
         text: String(problemId ?? '').slice(0, 200) || 'rollout',
-        ...{ href, notes: [joined(is, ' · ')] },
+        ...{ href, notes: [joinKnown(is, ' · ')] },
         chips: [
           ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
           ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),

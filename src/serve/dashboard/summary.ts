@@ -1,9 +1,9 @@
 /** @file A run as a line of the table of runs, from a few pieces of its files: 200 runs are read in the blink of an eye. */
 
 import { statSync } from 'node:fs'
+import { flatSettings } from '../../runs/leaves.ts'
 import { listRun, rowsFromEnd, unreadableRun } from '../../runs/listing.ts'
 import { readRunInfo } from '../../runs/readers.ts'
-import { flatSettings } from '../../runs/report/compare.ts'
 import { stepSeconds } from '../../runs/report/data.ts'
 import { signsOf } from '../../runs/report/signs.ts'
 import type { EventRow, MetricsRow } from '../../runs/rows.ts'

@@ -1,7 +1,7 @@
 /** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
 
 import type { ComponentChildren } from 'preact'
-import { joined, number, plural } from '../../../util/format.ts'
+import { joinKnown, number, plural } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow, RolloutStep } from '../../rows.ts'
 import type { Criteria } from '../view.ts'
@@ -41,7 +41,7 @@ const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', adv
     ownValue(ENDINGS, finishReason),
     advantage !== undefined && `advantage ${number(advantage)}`,
   ]
-  return joined(facts, ' · ')
+  return joinKnown(facts, ' · ')
 }
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (

@@ -5,7 +5,7 @@ import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { Table } from '../../../../runs/report/parts/table.tsx'
 import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
-import { formatDuration, joined, number, percent, plural } from '../../../../util/format.ts'
+import { formatDuration, joinKnown, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
@@ -118,7 +118,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
       [
         'Run',
         ({ id, name, folder, recipe, preset }) =>
-          noted(<a href={addressOf('run', id)}>{name}</a>, joined([folder, recipe, preset], ' · ')),
+          noted(<a href={addressOf('run', id)}>{name}</a>, joinKnown([folder, recipe, preset], ' · ')),
         'head',
       ],
       ['Status', run => <State run={run} />],
