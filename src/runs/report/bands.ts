@@ -124,7 +124,7 @@ export const bandChart = (
 }
 
 /** Bands of shares end at 0 and 1, where an interval of few runs would go on; a line that is no share stays as it is. */
-export const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
+const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
   series.map(own => {
     const known = own.values.filter(value => value !== null)
     if (known.some(value => value < 0 || value > 1)) return own

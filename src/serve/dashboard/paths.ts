@@ -72,7 +72,9 @@ export const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext):
     return c.json(runView(run, await summaryOf(context, run)))
   })
   for (const [path, page] of Object.entries(RUN_PAGES))
-    app.get(`/api/runs/:id/${path}`, async c => c.json(await page(await openRun(context, c.req.param('id')), c)))
+    app.get(`/api/runs/:id/${path}`, async c =>
+      c.json(await page(await openRun(context, c.req.param('id')), c)),
+    )
   app.get('/api/runs/:id/rollouts', async c => {
     const run = context.runs.get(foundRun(context, c.req.param('id')))
     const bytes = await readRollouts(run)
