@@ -1,12 +1,11 @@
 /** @file Answers for reading, those of two models side by side, as one HTML file: to be filtered by won and lost without a script. */
 
 import type { Rubric } from '../rubric/criterion.ts'
-import { plainPage } from '../runs/report/page.ts'
+import { part, plainPage } from '../runs/report/page.ts'
 import { PageHead, Section } from '../runs/report/parts/page.tsx'
 import { ResponseText } from '../runs/report/parts/response.tsx'
 import { TextTable } from '../runs/report/parts/table.tsx'
 import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
-import { part } from '../runs/report/render.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { number, percent, plural } from '../util/format.ts'
 import type { PairedMetric } from './compare.ts'

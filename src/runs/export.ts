@@ -1,6 +1,7 @@
 /** @file Rows of runs as a table: one column for each metric by its dotted name, for spreadsheets and data frames. */
 
 import { runNames } from './compare/groups.ts'
+import { leafEntries } from './leaves.ts'
 import { readEvals, readMetrics, readRunInfo } from './readers.ts'
 
 /** Which rows: those of the steps, or those of the evaluations without their single problems. */
@@ -14,15 +15,6 @@ export type FlatRow = Record<string, Cell>
 /** Texts and problems of an evaluation, which are no metrics. */
 const NO_METRICS = new Set(['items', 'scoreNames'])
 
-/** `{ criteria: { C1: 1 } }` as `criteria.C1`, a list by number: `scores.accuracy.interval.0`. */
-const flatten = (value: unknown, path: string, into: FlatRow): void => {
-  if (value === undefined) return
-  if (value === null || typeof value !== 'object') into[path] = value as Cell
-  else
-    for (const [key, item] of Object.entries(value))
-      if (path !== '' || !NO_METRICS.has(key)) flatten(item, path === '' ? key : `${path}.${key}`, into)
-}
-
 const rowsOf = (dir: string, which: ExportedRows): readonly object[] =>
   which === 'metrics' ? readMetrics(dir) : readEvals(dir)
 
@@ -35,9 +27,10 @@ export const flatRows = (dirs: readonly string[], which: ExportedRows): FlatRow[
   return dirs.flatMap(dir => {
     const { recipe = null, seed = null } = readRunInfo(dir)
     return rowsOf(dir, which).map(row => {
-      const flat: FlatRow = { run: names.get(dir)!, recipe, seed }
-      flatten(row, '', flat)
-      return flat
+      const metrics = Object.fromEntries(Object.entries(row).filter(([name]) => !NO_METRICS.has(name)))
+      // A list by number: `scores.accuracy.interval.0`.
+      const cells = leafEntries(metrics, '.').filter(([, cell]) => cell !== undefined)
+      return { run: names.get(dir)!, recipe, seed, ...(Object.fromEntries(cells) as FlatRow) }
     })
   })
 }

@@ -56,13 +56,9 @@ export const formatInteger = (value: number): string => Math.round(value).toLoca
 
 /** `3.10 billion`, `850 thousand`. */
 export const formatCount = (count: number): string => {
-  const units = [
-    [1e9, 'billion'],
-    [1e6, 'million'],
-    [1e3, 'thousand'],
-  ] as const
-  const unit = units.find(([size]) => count >= size)
-  return unit ? `${(count / unit[0]).toPrecision(3)} ${unit[1]}` : String(count)
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }
+  const words = { notation: 'compact', compactDisplay: 'long', ...digits } as const
+  return count < 1000 ? String(count) : count.toLocaleString('en', words)
 }
 
 /** `1.5 GB`, `320 MB`. */
@@ -79,6 +75,10 @@ export const formatDuration = (seconds: number): string => {
 
 /** `1 rollout`, `3 rollouts`. */
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
+/** Those of some texts that there are, with something between them. */
+export const joinKnown = (texts: readonly (string | false | null | undefined)[], between: string): string =>
+  texts.filter(text => text).join(between)
 
 /** With a capital first letter. */
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

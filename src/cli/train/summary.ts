@@ -5,7 +5,6 @@ import { beforeAfter, type ReportData, setNames, stageNames, stageWord } from '.
 import { pageText, TERMINAL } from '../../runs/report/page-text.ts'
 import { profileSection } from '../../runs/report/profile.ts'
 import { setPanels } from '../../runs/report/tables.ts'
-import { textBlock } from '../../runs/report/view.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { percent, plural } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
@@ -71,9 +70,9 @@ const MOST_CRITERIA = 16
 export const formatSummary = ({ data, time }: Summary): string => {
   const sets = setPanels(data, true)
   const more = sets.length - MOST_SETS
-  const blocks = [...sets.slice(0, MOST_SETS), more > 0 && textBlock(`${plural(more, 'more test set')}.`)]
+  const blocks = [...sets.slice(0, MOST_SETS), more > 0 && `${plural(more, 'more test set')}.`]
   const sections = [sets.length > 0 && { title: 'Test sets', blocks }, profileSection(data, MOST_CRITERIA)]
-  const end = time ? [textBlock(timeLine(time))] : []
+  const end = time ? [timeLine(time)] : []
   return pageText({ title: '', sections, end }, TERMINAL).trim()
 }
 

@@ -4,14 +4,12 @@ import { dotBlocks, measureMarks } from '../../runs/report/marks.ts'
 import {
   type Block,
   type LineMark,
-  panelBlock,
   statusChip,
   type TableCell,
   type TableView,
   type TrackLine,
-  textBlock,
 } from '../../runs/report/view.ts'
-import { NONE, number, percent } from '../../util/format.ts'
+import { joinKnown, NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
@@ -24,7 +22,7 @@ import {
   startsText,
   testNotes,
 } from './notes.ts'
-import { differenceText, isShare, pText, sizeText, unitText, valueText } from './units.ts'
+import { differenceText, isShare, known, pText, sizeText, unitText, valueText } from './units.ts'
 
 const DIRECTION_WORDS = {
   greater: 'above',
@@ -72,21 +70,15 @@ const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
   if (statistics === null) return ''
   const { byStart, startsP } = statistics
   const between = startsP === null ? '' : ` (p of a difference between them ${pText(startsP)})`
-  return [
+  return known(
     robustText(metric, statistics),
     ...testNotes(metric, comparison),
-    ...(Object.keys(byStart).length < 2
-      ? []
-      : [`By cold start: ${startsText(metric, statistics)}${between}`]),
-    ...(items === null
-      ? []
-      : [
-          `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set)`,
-        ]),
-    ...(claim.comparisons.length > 1
-      ? [`p ${pText(p)}, by itself corrected ${pText(adjustedP)}; ${status}: ${reason}`]
-      : []),
-  ]
+    Object.keys(byStart).length > 1 && `By cold start: ${startsText(metric, statistics)}${between}`,
+    items &&
+      `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set)`,
+    claim.comparisons.length > 1 &&
+      `p ${pText(p)}, by itself corrected ${pText(adjustedP)}; ${status}: ${reason}`,
+  )
     .map(text => `${text}.`)
     .join(' ')
 }
@@ -147,7 +139,7 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
     const { id, statement } = claim.claim
     const status = { ...statusChip(claim.status), notes: known(registeredText(claim)) }
     return comparisonsOf(claim).map(({ name, means, note, marks, cells }, i) => {
-      const words = [[name, means].filter(text => text !== '').join(': '), ...known(note)]
+      const words = [joinKnown([name, means], ': '), ...known(note)]
       const compared = { text: '', notes: words, ...(marks.length > 0 && { marks }) }
       return i === 0
         ? {
@@ -161,8 +153,6 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
   }),
 })
 
-const known = (text: string | null): string[] => (text === null ? [] : [text])
-
 /** Every run of each arm as a point on one scale. @param abouts what arms are */
 const runDots = (
   { claim, runs }: ClaimResult,
@@ -170,7 +160,7 @@ const runDots = (
   abouts: ReadonlyMap<string, string>,
 ): Block[] => {
   const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
-  if (done.length === 0) return [textBlock('No finished run has this metric yet.')]
+  if (done.length === 0) return ['No finished run has this metric yet.']
   const groups = [...new Set(done.map(({ arm }) => arm))].map(arm => {
     const own = done.filter(run => run.arm === arm)
     const dots = own.map(({ start, seed, value }) => ({
@@ -196,15 +186,18 @@ export const claimCard = (
   const { claim: planned, status, reason, atRegistration } = claim
   const lines = comparisonsOf(claim).filter(({ marks, below }) => marks.length > 0 && below)
   const named = { id: `claim-${planned.id}`, class: 'claim', title: planned.id }
-  return panelBlock(
-    [
-      textBlock(planned.statement, 'statement'),
-      atRegistration && textBlock(`${registeredText(claim)}: ${atRegistration.reason}.`),
-      textBlock(planOf(claim)),
+  return {
+    kind: 'panel',
+    ...named,
+    note: reason,
+    chip: statusChip(status),
+    blocks: [
+      { kind: 'text', text: planned.statement, class: 'statement' },
+      atRegistration && `${registeredText(claim)}: ${atRegistration.reason}.`,
+      planOf(claim),
       ...runDots(claim, starts, abouts),
-      ...detailNotes(claim).map(note => textBlock(`${note}.`)),
+      ...detailNotes(claim).map(note => `${note}.`),
       lines.length > 0 && { kind: 'lines', lines },
     ],
-    { ...named, note: reason, chip: statusChip(status) },
-  )
+  }
 }

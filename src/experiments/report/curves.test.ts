@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bandOf, withinShares } from '../../runs/report/bands.ts'
+import { armChart, bandOf } from '../../runs/report/bands.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { paperCharts } from './curves.ts'
 
@@ -24,7 +24,14 @@ describe('bands of curves', () => {
     const series = { label: 'a', color: 'c1', kind: 'band' as const }
     const share = { ...series, values: [0.9, null], low: [-0.2, null], high: [1.4, null] }
     const other = { ...series, values: [-0.5], low: [-2], high: [1.5] }
-    expect(withinShares([share, other])).toEqual([{ ...share, low: [0, null], high: [1, null] }, other])
+    const { series: shown } = armChart({
+      id: 'a',
+      title: 'A',
+      unit: 'share',
+      x: [1, 2],
+      series: [share, other],
+    })
+    expect(shown).toEqual([{ ...share, low: [0, null], high: [1, null] }, other])
   })
 
   it('stay at their steps where a run lacks some of them', () => {

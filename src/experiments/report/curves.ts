@@ -1,14 +1,13 @@
 /** @file Curves of the arms: means over starts and seeds, with 95% intervals over the runs. */
 
 import {
-  aboutOnly,
+  armChart,
+  bandChart,
   bandOf,
-  bandSeries,
   COLORS,
   type CurvePoint,
   curveOf,
   smoothed,
-  withinShares,
 } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { scoreOf } from '../metrics/evaluation.ts'
@@ -62,16 +61,12 @@ export class ArmCurves {
   /** The charts that there are runs for; an arm says how many runs its curve is the mean of. */
   get charts(): ChartSpec[] {
     return this.#charts.flatMap(({ chart, id, byArm }) => {
-      const bands = chart.arms.flatMap((arm, i) => {
+      const bands = chart.arms.map((arm, i) => {
         const own = (byArm.get(arm) ?? []).filter(points => points.length > 0)
-        const band = bandOf(own)
-        return band.size > 0 ? [{ label: `${arm}, n = ${own.length}`, color: COLORS[i], band }] : []
+        return { label: `${arm}, n = ${own.length}`, color: COLORS[i], band: bandOf(own) }
       })
-      if (bands.length === 0) return []
-      const unit = chart.unit === 'share' ? ('rate' as const) : ('number' as const)
-      const { x, series } = bandSeries(bands)
-      const drawn = unit === 'rate' ? withinShares(series) : series
-      return [{ id, title: chart.title, unit, ...aboutOnly(bands), x, series: drawn }]
+      const unit = chart.unit === 'share' ? 'rate' : 'number'
+      return bandChart({ id, title: chart.title, unit }, bands).map(armChart)
     })
   }
 }

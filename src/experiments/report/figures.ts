@@ -1,8 +1,8 @@
 /** @file Figures that are no curves over steps: best-of-N over N, and profiles of criteria by arm. */
 
-import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
+import { bandChart, bandOf, COLORS, type CurvePoint } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Block, panelBlock, type TrackLine, textBlock } from '../../runs/report/view.ts'
+import type { Block, TrackLine } from '../../runs/report/view.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -11,27 +11,21 @@ import type { Registration } from '../plan/registration.ts'
 
 type Chart = Registration['charts'][number]
 
-/** Best-of-N of some runs over N: means with their intervals. */
-const bestOfN = (runs: readonly FinishedRun[]): Map<number, CurveBand> => {
-  const curves = runs.flatMap(
-    ({ probes }) => (probes['best-of-n'] as ProbeResults['best-of-n'] | undefined)?.curve ?? [],
-  )
-  const ns = [...new Set(curves.map(({ n }) => n))]
-  return new Map(
-    ns.map(n => [n, meanBand(curves.flatMap(point => (point.n === n ? [point.score] : [])))] as const),
-  )
+/** Best-of-N of a run over N. */
+const bestOfN = ({ probes }: FinishedRun): CurvePoint[] => {
+  const { curve } = (probes['best-of-n'] as ProbeResults['best-of-n'] | undefined) ?? { curve: [] }
+  return curve.map(({ n, score }) => ({ step: n, value: score }))
 }
 
-/** The registered charts over samples that there are runs for. */
+/** The registered charts over samples that there are runs for: means with their intervals. */
 export const probeCharts = ({ charts }: Registration, runs: readonly FinishedRun[]): ChartSpec[] =>
   charts.flatMap(({ probe, title, arms }, index) => {
-    const bands = arms.flatMap((label, i) => {
-      const band = probe ? bestOfN(runs.filter(({ arm }) => arm === label)) : new Map<number, CurveBand>()
-      return band.size > 0 ? [{ label, color: COLORS[i], band }] : []
+    const bands = arms.map((label, i) => {
+      const own = runs.filter(({ arm }) => probe && arm === label).map(bestOfN)
+      return { label, color: COLORS[i], band: bandOf(own.filter(points => points.length > 0)) }
     })
-    if (bands.length === 0) return []
     const about = 'by samples a problem'
-    return [{ id: `probe-${index}`, title, about, unit: 'rate', over: 'sample', ...bandSeries(bands) }]
+    return bandChart({ id: `probe-${index}`, title, about, unit: 'rate', over: 'sample' }, bands)
   })
 
 const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, number> => {
@@ -67,11 +61,11 @@ const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]
     })
   const ids = [...new Set(byArm.flat().flatMap(Object.keys))]
   const blocks: Block[] = [
-    textBlock('Means over runs; every line shows 20 points or more.'),
+    'Means over runs; every line shows 20 points or more.',
     { kind: 'key', colors: arms.map((arm, i) => [COLORS[i], arm]) },
     { kind: 'lines', lines: ids.map(id => profileLine(id, armsOf(id))) },
   ]
-  return panelBlock(blocks, { title })
+  return { kind: 'panel', title, blocks }
 }
 
 /** The registered profiles of criteria that there are runs for. */

@@ -5,7 +5,7 @@ import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, detectableOf } from '../analysis/claims.ts'
 import type { RunValue } from '../analysis/evidence.ts'
 import type { MetricChoice } from '../plan/registration.ts'
-import { differenceText, pText, sizeText } from './units.ts'
+import { differenceText, known, pText, sizeText } from './units.ts'
 
 /** `not reproduced by rule 1, at registration`; null where the rule is still the same. */
 export const registeredText = ({ atRegistration }: Pick<ClaimResult, 'atRegistration'>): string | null =>
@@ -55,24 +55,15 @@ export const robustText = (metric: MetricChoice, { interval, robust }: PairStati
 export const testNotes = (metric: MetricChoice, { statistics }: ArmComparison): string[] => {
   if (statistics === null) return []
   const { margin, startError } = statistics
-  const tests = [
-    ...(margin?.notBelow == null
-      ? []
-      : [`not below −${sizeText(metric, margin.margin)}: p ${pText(margin.notBelow)}`]),
-    ...(margin?.notAbove == null
-      ? []
-      : [`not above ${sizeText(metric, margin.margin)}: p ${pText(margin.notAbove)}`]),
-  ]
-  return [
-    ...(margin === null
-      ? []
-      : [
-          `90% interval ${margin.interval.map(end => differenceText(metric, end)).join(' to ')}; ${tests.join(', ')}`,
-        ]),
-    ...(startError === null
-      ? []
-      : [`standard error of the starts’ own values ${sizeText(metric, startError)}`]),
-  ]
+  const tests = known(
+    margin?.notBelow != null && `not below −${sizeText(metric, margin.margin)}: p ${pText(margin.notBelow)}`,
+    margin?.notAbove != null && `not above ${sizeText(metric, margin.margin)}: p ${pText(margin.notAbove)}`,
+  )
+  const ends = margin?.interval.map(end => differenceText(metric, end)).join(' to ')
+  return known(
+    margin !== null && `90% interval ${ends}; ${tests.join(', ')}`,
+    startError !== null && `standard error of the starts’ own values ${sizeText(metric, startError)}`,
+  )
 }
 
 const DETAILS: Readonly<Record<string, { name: string; text: (value: number) => string }>> = {

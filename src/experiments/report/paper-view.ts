@@ -1,15 +1,13 @@
 /** @file An experiment's page as plain data, of results that were worked out just now or of their files. */
 
 import {
+  type Block,
   type PageSection,
   type PageView,
-  panelBlock,
   settingPairs,
   statusChip,
   type TableCell,
-  tableBlock,
   tableSection,
-  textBlock,
 } from '../../runs/report/view.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
@@ -19,7 +17,7 @@ import { countsOf } from '../results/counts.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
 import { claimCard, claimTable } from './claim-view.ts'
-import { differenceText } from './units.ts'
+import { differenceText, known } from './units.ts'
 
 /** What a page is made of: all of it is in results, and in their files. */
 export interface ShownResults
@@ -42,9 +40,6 @@ export interface ShownResults
     controls: Pick<Registration['controls'], 'of' | 'metric'>
   }
 }
-
-const notes = (...texts: (string | null | undefined | false)[]): string[] =>
-  texts.filter(text => typeof text === 'string')
 
 /** Each look, and what each block says alone. */
 const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection | null => {
@@ -78,7 +73,7 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
   return {
     title: 'Blocks of seeds',
     about: `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
-    blocks: [tableBlock(table), { kind: 'list', lines }],
+    blocks: [table, { kind: 'list', lines }],
   }
 }
 
@@ -94,7 +89,7 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
         }
   const outcome = ({ outcome: text, note, atRegistration: before }: ControlResult): TableCell => ({
     ...statusChip(text),
-    notes: notes(note, before && `${before.outcome} by rule ${before.rule}, at registration`),
+    notes: known(note, before && `${before.outcome} by rule ${before.rule}, at registration`),
   })
   return tableSection(
     'Negative controls',
@@ -125,19 +120,19 @@ const armTable = ({ arms }: ShownResults): PageSection | null => {
       ? '–'
       : {
           text: number(Math.round(judgeCalls)),
-          notes: notes(cached ? `${percent(cached)} of the questions needed none` : null),
+          notes: known(cached ? `${percent(cached)} of the questions needed none` : null),
         }
   return tableSection('Arms', 'What each one took, means over its runs.', {
     head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
     rows: arms.map(arm => {
-      const known = (text: string) => (arm.runs > 0 ? text : '–')
+      const taken = (text: string) => (arm.runs > 0 ? text : '–')
       return {
         cells: [
-          { text: arm.arm, notes: notes(arm.summary) },
+          { text: arm.arm, notes: known(arm.summary) },
           arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
-          ...[known(String(arm.steps)), known(number(Math.round(arm.tokens)))],
+          ...[taken(String(arm.steps)), taken(number(Math.round(arm.tokens)))],
           ...(judged ? [calls(arm)] : []),
-          known(formatDuration(arm.seconds)),
+          taken(formatDuration(arm.seconds)),
         ],
       }
     }),
@@ -185,7 +180,7 @@ const claimSections = (
     counted.length > 0 && tableSection('Claims', CLAIMS_ABOUT, claimTable(counted)),
     apart.length > 0 && {
       ...{ title: 'Apart, not counted', about: APART_ABOUT },
-      blocks: [tableBlock(claimTable(set)), { kind: 'list', lines }],
+      blocks: [claimTable(set), { kind: 'list', lines }],
     },
     ...between,
     blocks.length > 0 && {
@@ -218,7 +213,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
   const counts = [...statuses, { status: 'apart, not counted', count: apart.length }]
   const left = [
     ...cut,
-    ...notes(test.note),
+    ...known(test.note),
     ...failed.map(({ id, message }) => `Run ${id} failed: ${message}`),
   ]
   return {
@@ -228,7 +223,9 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       : { text: `${runs.done} of ${runs.planned} runs`, class: 'status chip' },
     facts: factsOf(result),
     intro: [
-      ...[...notes(summary), ...afterwards.notes].map(text => textBlock(text, 'lead')),
+      ...[...known(summary), ...afterwards.notes].map(
+        (text): Block => ({ kind: 'text', text, class: 'lead' }),
+      ),
       {
         kind: 'chips',
         chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
@@ -240,7 +237,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       left.length > 0 && { title: 'What was cut', blocks: [{ kind: 'list', lines: left }] },
       {
         title: 'Where this comes from',
-        blocks: [panelBlock([{ kind: 'pairs', pairs: settingPairs(originOf(result)) }])],
+        blocks: [{ kind: 'panel', blocks: [{ kind: 'pairs', pairs: settingPairs(originOf(result)) }] }],
       },
     ],
     footer: `Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).`,

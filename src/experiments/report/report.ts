@@ -1,8 +1,8 @@
-/** @file A paper's report as one file. */
+/** @file The results of a paper as files: their report, and its words and tables as Markdown, for reading in a repository. */
 
 import { join } from 'node:path'
 import { renderPage } from '../../runs/report/page.ts'
-import { chartBlock } from '../../runs/report/view.ts'
+import { MARKDOWN, pageText } from '../../runs/report/page-text.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
@@ -25,11 +25,19 @@ export const renderPaperReport = (
   const figures = profileFigures(registration, runs)
   const page = paperView(result, [
     earlierSection(result, folder),
-    charts.length > 0 && { title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [chartBlock(charts)] },
+    charts.length > 0 && {
+      ...{ title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [{ kind: 'charts', charts }] },
+    },
     figures.length > 0 && { title: 'Figures', blocks: [{ kind: 'stack', blocks: figures }] },
   ])
   return renderPage(page, `${page.title} – Gradus`)
 }
+
+const MORE = 'Curves and every run: report.html, drawn anew by `--recompute --write`.'
+
+/** Everything as one Markdown text. @param folder of the results: those of earlier looks lie beside it */
+export const paperSummary = (result: PaperResult, folder = '.'): string =>
+  pageText({ ...paperView(result, [earlierSection(result, folder)]), end: [MORE] }, MARKDOWN)
 
 /** Writes `report.html` beside the results and returns its path. */
 export const writePaperReport = (
@@ -41,3 +49,7 @@ export const writePaperReport = (
   writeFileAtomic(path, renderPaperReport(result, runs, folder))
   return path
 }
+
+/** Writes `summary.md` beside the results. */
+export const writePaperSummary = (folder: string, result: PaperResult): void =>
+  writeFileAtomic(join(folder, 'summary.md'), paperSummary(result, folder))

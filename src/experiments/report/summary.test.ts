@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PairStatistics } from '../analysis/analysis.ts'
 import type { PaperResult } from '../results/paper.ts'
-import { paperSummary } from './summary.ts'
+import { paperSummary } from './report.ts'
 
 const statistics = (difference: number): PairStatistics => ({
   n: 8,

@@ -23,6 +23,10 @@ export const sizeText = (metric: MetricChoice, size: number): string =>
 /** What a difference of the metric is counted in. */
 export const unitText = (metric: MetricChoice): string => (isShare(metric) ? 'points' : '')
 
+/** Those of some texts that there are. */
+export const known = (...texts: (string | null | undefined | false)[]): string[] =>
+  texts.filter(text => typeof text === 'string')
+
 /** `.0004`, `< .0001`. */
 export const pText = (p: number | null): string =>
   p === null ? '–' : p < 0.0001 ? '< .0001' : p.toFixed(4).replace(/^0/, '')

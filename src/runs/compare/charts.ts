@@ -2,8 +2,8 @@
 
 import { capitalised } from '../../util/format.ts'
 import {
+  bandChart,
   bandOf,
-  bandSeries,
   COLORS,
   type CurveBand,
   type CurvePoint,
@@ -11,8 +11,7 @@ import {
   rangeBand,
   smoothed,
 } from '../report/bands.ts'
-import type { ChartSpec, ChartUnit } from '../report/chart-spec.ts'
-import { smoothingWindow } from '../report/chart-spec.ts'
+import { type ChartSpec, smoothingWindow } from '../report/chart-spec.ts'
 import { evalsOf, setNames } from '../report/data.ts'
 import { HEALTH, metricOf } from '../report/known-metrics.ts'
 import { describeScore, headlineScores, scoreValue } from '../scores.ts'
@@ -26,11 +25,7 @@ const GROUP_COLORS = [...COLORS, 'ink', 'before']
 
 export const groupColor = (index: number): string => GROUP_COLORS[index % GROUP_COLORS.length]
 
-interface Overlay {
-  id: string
-  title: string
-  about?: string
-  unit: ChartUnit
+interface Overlay extends Pick<ChartSpec, 'id' | 'title' | 'about' | 'unit'> {
   points(run: ComparedRun): CurvePoint[]
 }
 
@@ -109,13 +104,11 @@ export const overlayCharts = (
   }))
   const evaluations = evaluationCurves(groups.flatMap(({ runs }) => runs))
   return [...evaluations, ...curves].flatMap(({ id, title, about, unit, points }) => {
-    const bands = groups.flatMap(({ label, runs }, i) => {
+    const bands = groups.map(({ label, runs }, i) => {
       const known = runs.map(points).filter(curve => curve.length > 0)
-      const drawn = bandOf(known, band)
-      return drawn.size > 0 ? [{ label, color: groupColor(i), band: drawn }] : []
+      return { label, color: groupColor(i), band: bandOf(known, band) }
     })
     const isZero = bands.every(({ band: own }) => [...own.values()].every(({ high }) => high === 0))
-    if (bands.length === 0 || (isZero && !isLive)) return []
-    return [{ id, title, about, unit, ...bandSeries(bands) }]
+    return isZero && !isLive ? [] : bandChart({ id, title, about, unit }, bands)
   })
 }

@@ -1,6 +1,8 @@
 /** @file Many runs as groups: runs that differ in nothing but their seed are one. */
 
-import { contentsOf, describeDigest, flatSettings } from '../report/compare.ts'
+import { joinKnown } from '../../util/format.ts'
+import { flatSettings } from '../leaves.ts'
+import { contentsOf, describeDigest } from '../report/compare.ts'
 import { loadReportData, type ReportData } from '../report/data.ts'
 import type { RunInfo } from '../rows.ts'
 
@@ -47,17 +49,13 @@ const textOf = (value: unknown): string =>
 /** Two settings are as many as a line of a table has room for. */
 const LONGEST_LABEL = 48
 
-const labelOf = (
-  group: RunGroup,
-  index: number,
-  differing: GroupedRuns['settings'],
-  { isOnly }: { isOnly: boolean },
-): string => {
-  const [{ data }] = group.runs
+const labelOf = ({ runs }: RunGroup, index: number, differing: GroupedRuns['settings']): string => {
   const words = differing.map(({ name, values }) => `${name}=${textOf(values[index])}`).join(' ')
-  if (isOnly) return [data.info.recipe, data.info.preset].filter(Boolean).join(' ') || data.info.id
-  return words.length <= LONGEST_LABEL ? words : data.info.id
+  return words.length <= LONGEST_LABEL ? words : runs[0].data.info.id
 }
+
+const onlyLabel = ({ runs: [{ data }] }: RunGroup): string =>
+  joinKnown([data.info.recipe, data.info.preset], ' ') || data.info.id
 
 /** Labels that stand twice get the number of their group. */
 const distinctLabels = (labels: readonly string[]): string[] =>
@@ -92,10 +90,10 @@ export const groupLoaded = (
   const differing = names
     .map(name => ({ name, values: groups.map(({ runs: [first] }) => settings.get(first)!.get(name)) }))
     .filter(({ values }) => new Set(values.map(value => JSON.stringify(value))).size > 1)
-  const own = groups.map(
-    (group, i) =>
-      labels?.get(group.runs[0].dir) ?? labelOf(group, i, differing, { isOnly: groups.length === 1 }),
-  )
+  const own = groups.map((group, i) => {
+    const label = groups.length === 1 ? onlyLabel(group) : labelOf(group, i, differing)
+    return labels?.get(group.runs[0].dir) ?? label
+  })
   const shown = distinctLabels(own)
   return { groups: groups.map((group, i) => ({ ...group, label: shown[i] })), settings: differing }
 }

@@ -2,6 +2,7 @@
 
 import {
   capitalised,
+  joinKnown,
   number,
   percent,
   percentInterval,
@@ -11,13 +12,11 @@ import {
 } from '../../util/format.ts'
 import {
   type ChartTools,
-  chartBlock,
   foldBlock,
   type PageSection,
   type PageView,
   type TableCell,
   type TableView,
-  tableBlock,
   tableSection,
 } from '../report/view.ts'
 import { scoreNamesOf } from '../scores.ts'
@@ -78,10 +77,9 @@ const runTable = (
   rows: groups.flatMap(({ label, runs }, i) =>
     runs.map(({ name, dir, seed, status, step }, k) => {
       const { recipe, preset } = own[i].runs[k].data.info
-      const recipes = [recipe, preset].filter(part => part !== undefined).join(' · ')
       return {
         cells: [
-          { text: name, href: addressOf(dir), notes: recipes === '' ? [] : [recipes] },
+          { text: name, href: addressOf(dir), notes: [joinKnown([recipe, preset], ' · ')] },
           ...[String(seed ?? '–'), status, String(step), label],
         ],
       }
@@ -119,7 +117,7 @@ const curveSection = (
   const charts = overlayCharts(drawn, { isLive: tools !== undefined })
   const left = `Shown are ${drawn.length} of ${groups.length} groups, those with the highest ${label}; the tables have all.`
   const about = `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`
-  return charts.length > 0 && { title: 'Curves', about, tools, blocks: [chartBlock(charts)] }
+  return charts.length > 0 && { title: 'Curves', about, tools, blocks: [{ kind: 'charts', charts }] }
 }
 
 const SCORES_ABOUT =
@@ -152,7 +150,7 @@ export const comparePage = (
       curveSection(groups, drawn, first?.label ?? 'score', tools),
       compared.metrics.length > 0 && {
         ...{ title: 'Metrics', about: 'Means over the last tenth of the steps, then over runs.' },
-        blocks: [foldBlock('All of them', tableBlock(metricTable(compared)))],
+        blocks: [foldBlock('All of them', metricTable(compared))],
       },
       tableSection('Settings that differ', '', settingTable(compared)),
       tableSection('Runs', '', runTable(compared, groups, addressOf)),

@@ -3,7 +3,7 @@
 import { studentQuantile } from '../../util/special.ts'
 import { mean, std } from '../../util/statistics.ts'
 import type { MetricsRow } from '../rows.ts'
-import { type ChartSeries, roundForPage } from './chart-spec.ts'
+import { type ChartSeries, type ChartSpec, roundForPage } from './chart-spec.ts'
 
 /** Colours of a report's palette: one a line of a chart. */
 export const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'] as const
@@ -60,10 +60,8 @@ const quantileOf = (df: number): number => {
 /** 95% interval of a mean by Student's t; none for fewer than three values: of two it would be thirteen times their distance. */
 export const studentInterval = (values: readonly number[]): [number, number] | null => {
   if (values.length < FEWEST_VALUES) return null
-  const [centre, half] = [
-    mean(values),
-    quantileOf(values.length - 1) * (std(values, 1) / Math.sqrt(values.length)),
-  ]
+  const centre = mean(values)
+  const half = quantileOf(values.length - 1) * (std(values, 1) / Math.sqrt(values.length))
   return [centre - half, centre + half]
 }
 
@@ -104,14 +102,29 @@ const thinned = (steps: readonly number[]): number[] => {
   return steps.filter((_, i) => i % every === 0 || i === steps.length - 1)
 }
 
-export interface NamedBand {
+interface NamedBand {
   label: string
   color: string
   band: ReadonlyMap<number, CurveBand>
 }
 
+/** Bands as a chart, on the steps that any of them has; none where nothing has a band. */
+export const bandChart = (
+  drawn: Omit<ChartSpec, 'x' | 'series'>,
+  bands: readonly NamedBand[],
+): ChartSpec[] => {
+  const known = bands.filter(({ band }) => band.size > 0)
+  if (known.length === 0) return []
+  const x = thinned([...new Set(known.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
+  const series = known.map(({ label, color, band }): ChartSeries => {
+    const column = (pick: keyof CurveBand) => x.map(step => roundForPage(band.get(step)?.[pick]))
+    return { label, color, kind: 'band', values: column('centre'), low: column('low'), high: column('high') }
+  })
+  return [{ ...drawn, x, series }]
+}
+
 /** Bands of shares end at 0 and 1, where an interval of few runs would go on; a line that is no share stays as it is. */
-export const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
+const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
   series.map(own => {
     const known = own.values.filter(value => value !== null)
     if (known.some(value => value < 0 || value > 1)) return own
@@ -120,16 +133,9 @@ export const withinShares = (series: readonly ChartSeries[]): ChartSeries[] =>
     return { ...own, low: cut(own.low), high: cut(own.high) }
   })
 
-/** Where there is one line, a chart has no legend: what it is of stands beside the title. */
-export const aboutOnly = (series: readonly Pick<ChartSeries, 'label'>[]): { about?: string } =>
-  series.length === 1 ? { about: series[0].label } : {}
-
-/** Bands as the series of one chart, on the steps that any of them has. */
-export const bandSeries = (bands: readonly NamedBand[]): { x: number[]; series: ChartSeries[] } => {
-  const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
-  const series = bands.map(({ label, color, band }): ChartSeries => {
-    const column = (pick: keyof CurveBand) => x.map(step => roundForPage(band.get(step)?.[pick]))
-    return { label, color, kind: 'band', values: column('centre'), low: column('low'), high: column('high') }
-  })
-  return { x, series }
-}
+/** A chart of arms: where there is one line it has no legend, and what it is of stands beside the title. */
+export const armChart = ({ series, ...spec }: ChartSpec): ChartSpec => ({
+  ...spec,
+  ...(series.length === 1 && { about: series[0].label }),
+  series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(series) : series,
+})

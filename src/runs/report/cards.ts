@@ -4,6 +4,7 @@ import { mean } from '../../util/descriptive.ts'
 import {
   capitalised,
   formatDuration,
+  joinKnown,
   number,
   percent,
   percentInterval,
@@ -76,14 +77,11 @@ const rewardCard = (data: ReportData): HeadlineCard | null => {
   const rewards = data.metrics.flatMap(row => (typeof row.reward === 'number' ? [row.reward] : []))
   if (rewards.length < 2) return null
   const tenth = Math.max(1, Math.round(rewards.length / 10))
+  const of = data.totals ? 'tenth' : tenth === 1 ? 'step' : `${tenth} steps`
   return {
-    title: 'Mean reward in training',
+    ...{ title: 'Mean reward in training', gain: null, notes: [`first and last ${of}`] },
     before: number(mean(rewards.slice(0, tenth))),
     after: number(mean(rewards.slice(-tenth))),
-    gain: null,
-    notes: [
-      data.totals ? 'first and last tenth' : `first and last ${tenth === 1 ? 'step' : `${tenth} steps`}`,
-    ],
   }
 }
 
@@ -95,27 +93,19 @@ const speedCard = (data: ReportData): HeadlineCard | null => {
     `${number(steps)} steps in ${formatDuration(seconds)}`,
     rollouts > 0 && `${number(rollouts)} rollouts`,
     tokens > 0 && `${number(tokens)} tokens`,
-  ].filter(part => part !== false)
+  ]
   return {
-    title: 'Speed',
-    before: null,
+    ...{ title: 'Speed', before: null, gain: null, notes: [joinKnown(amounts, ', ')] },
     after: rate >= 1 ? `${rate.toFixed(2)} steps/s` : `${formatDuration(1 / rate)} a step`,
-    gain: null,
-    notes: [amounts.join(', ')],
   }
 }
 
 /** The cards that this run has metrics for. */
 export const headlineCards = (data: ReportData): HeadlineCard[] => {
-  const set = setNames(data)[0]
-  const scores =
-    set === undefined
-      ? []
-      : [
-          ...headlineScores(evalsOf(data, set)).map(score => scoreCard(data, set, score)),
-          greedyCard(data, set),
-        ].filter(item => item !== null)
-  return [...(scores.length < 2 ? [...scores, rewardCard(data)] : scores), speedCard(data)].filter(
-    item => item !== null,
-  )
+  const [set] = setNames(data)
+  const evaluated = set === undefined ? [] : headlineScores(evalsOf(data, set))
+  const cards = evaluated.map(score => scoreCard(data, set, score))
+  const scores = [...cards, set === undefined ? null : greedyCard(data, set)].filter(card => card !== null)
+  const reward = scores.length < 2 ? rewardCard(data) : null
+  return [...scores, reward, speedCard(data)].filter(card => card !== null)
 }

@@ -32,12 +32,6 @@ type Read = (row: MetricsRow) => number | null | undefined
 const has = (rows: readonly MetricsRow[], read: Read): boolean =>
   rows.some(row => typeof read(row) === 'number')
 
-/** A training curve. */
-const curve = (rows: readonly MetricsRow[], label: string, color: string, read: Read): ChartSeries => ({
-  ...{ label, color, kind: 'line' },
-  values: rows.map(row => roundForPage(read(row))),
-})
-
 /** What charts of training curves have in common. */
 const overSteps = ({ metrics }: ReportData): Pick<ChartSpec, 'x' | 'smooth'> => ({
   x: metrics.map(row => row.step),
@@ -46,16 +40,22 @@ const overSteps = ({ metrics }: ReportData): Pick<ChartSpec, 'x' | 'smooth'> => 
 
 type Drawn = Pick<ChartSpec, 'id' | 'title' | 'unit' | 'about'> & { exact?: boolean }
 
+/** A chart of training curves: what each is called, and its value in a row. */
+const chartOf = (
+  data: ReportData,
+  { exact, ...drawn }: Drawn,
+  curves: readonly (readonly [label: string, read: Read])[],
+): ChartSpec => ({
+  ...{ ...drawn, ...overSteps(data), ...(exact && { smooth: 1 }) },
+  series: curves.map(([label, read], i) => ({
+    ...{ label, color: COLORS[i % COLORS.length], kind: 'line' },
+    values: data.metrics.map(row => roundForPage(read(row))),
+  })),
+})
+
 /** A chart of one curve; none where no step has a value. */
-const single = (data: ReportData, { exact, ...drawn }: Drawn, read: Read): ChartSpec[] =>
-  has(data.metrics, read)
-    ? [
-        {
-          ...{ ...drawn, ...overSteps(data), ...(exact && { smooth: 1 }) },
-          series: [curve(data.metrics, drawn.title, 'c1', read)],
-        },
-      ]
-    : []
+const single = (data: ReportData, drawn: Drawn, read: Read): ChartSpec[] =>
+  has(data.metrics, read) ? [chartOf(data, drawn, [[drawn.title, read]])] : []
 
 /** A chart of one metric by its name; none where no step has a value. */
 const metric = (data: ReportData, key: string, id: string): ChartSpec[] => {
@@ -134,24 +134,18 @@ const rewardShares = (data: ReportData): ChartSpec[] => {
   const shares = (id: string) => last[id] ?? 0
   const names = groupNames(data.metrics, 'rewardShare').sort((a, b) => shares(b) - shares(a))
   if (names.length < 2) return []
-  const series = names
-    .slice(0, COLORS.length)
-    .map((id, index) =>
-      curve(data.metrics, criterionLabel(data.info, id), COLORS[index], inGroup('rewardShare', id)),
-    )
   const drawn = { id: 'reward-share', title: 'Share of the reward', about: 'of points earned' }
-  return [{ ...drawn, ...overSteps(data), unit: 'share', series }]
+  const curves = names
+    .slice(0, COLORS.length)
+    .map(id => [criterionLabel(data.info, id), inGroup('rewardShare', id)] as const)
+  return [chartOf(data, { ...drawn, unit: 'share' }, curves)]
 }
 
 const logprobGap = (data: ReportData): ChartSpec[] => {
-  const parts = [
-    { label: 'mean', color: 'c1', read: (row: MetricsRow) => row.logprobGapMean },
-    { label: 'largest', color: 'c2', read: (row: MetricsRow) => row.logprobGapMax },
-  ].filter(part => has(data.metrics, part.read))
-  if (parts.length === 0) return []
+  const curves = [['mean', named('logprobGapMean')] as const, ['largest', named('logprobGapMax')] as const]
+  const known = curves.filter(([, read]) => has(data.metrics, read))
   const drawn = { id: 'logprob-gap', title: 'Sampler against trainer', about: 'log-prob gap' }
-  const series = parts.map(({ label, color, read }) => curve(data.metrics, label, color, read))
-  return [{ ...drawn, ...overSteps(data), unit: 'log', series }]
+  return known.length > 0 ? [chartOf(data, { ...drawn, unit: 'log' }, known)] : []
 }
 
 const health = (data: ReportData): ChartSpec[] => {
@@ -209,31 +203,23 @@ const others = (data: ReportData): ChartSpec[] => {
   const further = keys.filter(key => scores.includes(key) && !headline.includes(key))
   return [
     ...further.flatMap(score => withEvals(data, score)),
-    ...unnamed(
-      data,
-      keys.filter(key => !scores.includes(key)),
-    ),
+    ...keys.filter(key => !scores.includes(key)).flatMap(key => unnamed(data, key)),
   ]
 }
 
-const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
-  keys.flatMap((key): ChartSpec[] => {
-    const { title, unit, about } = metricOf(key)
-    const id = `metric-${key}`
-    const own = metric(data, key, id)
-    if (own.length > 0) return own
-    const names = groupNames(data.metrics, key)
-    if (names.length === 0) return []
-    if (names.length > COLORS.length)
-      return names.flatMap(name => {
-        const drawn = { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }
-        return single(data, drawn, inGroup(key, name))
-      })
-    const series = names.map((name, index) =>
-      curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
-    )
-    return [{ id, title, unit, about, ...overSteps(data), series }]
-  })
+/** A metric, or a group of them: one curve over another, or apart where they are many. */
+const unnamed = (data: ReportData, key: string): ChartSpec[] => {
+  const { title, unit, about } = metricOf(key)
+  const id = `metric-${key}`
+  const own = metric(data, key, id)
+  if (own.length > 0) return own
+  const curves = groupNames(data.metrics, key).map(name => [name, inGroup(key, name)] as const)
+  if (curves.length === 0) return []
+  if (curves.length <= COLORS.length) return [chartOf(data, { id, title, unit, about }, curves)]
+  return curves.flatMap(([name, read]) =>
+    single(data, { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }, read),
+  )
+}
 
 /** Whether a chart shows nothing but zeros: what it is about is off, or never happened. */
 const isAllZero = ({ series }: ChartSpec): boolean =>
@@ -253,7 +239,10 @@ const withoutZeros = (section: ChartSection): ChartSection => {
 
 /** Families of metrics; without any of a run's own there is nothing of them. */
 const families = (data: ReportData): ChartSection[] =>
-  METRIC_FAMILIES.map(({ keys, ...family }) => ({ ...family, size: 'narrow', charts: unnamed(data, keys) }))
+  METRIC_FAMILIES.map(({ keys, ...family }) => ({
+    ...{ ...family, size: 'narrow' },
+    charts: keys.flatMap(key => unnamed(data, key)),
+  }))
 
 /** Sections of metrics that a setting, or luck, may keep at zero. */
 const MAY_BE_OFF = new Set([

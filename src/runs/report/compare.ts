@@ -3,6 +3,7 @@
 import { mean } from '../../util/descriptive.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
+import { flatSettings, leafEntries } from '../leaves.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { isCriterionShared, isMetricShared, isScoreShared } from '../same-rubric.ts'
 import { describeScore, scoreNamesOf, scoreValue } from '../scores.ts'
@@ -27,32 +28,21 @@ interface MetricComparison {
   otherRubric?: true
 }
 
-interface EvalComparison {
+interface PairedComparison extends Omit<MetricComparison, 'name'> {
   set: string
-  /** Name of the score; the primary one comes first. */
-  score: string
-  /** The score in words: what the runs themselves call it. */
+  /** What the runs themselves call it. */
   label: string
-  /** Over all problems of each run. */
-  a: number
-  b: number
   /** b - a over the problems that both evaluated; null when they share none, and where rubrics differ. */
   paired: PairedDifference | null
-  /** The runs' rubrics differ, so that their scores do not compare. */
-  otherRubric?: true
 }
 
-interface CriterionComparison {
-  set: string
+interface EvalComparison extends PairedComparison {
+  /** Name of the score; the primary one comes first. */
+  score: string
+}
+
+interface CriterionComparison extends PairedComparison {
   criterion: string
-  /** Criterion with its name, where the runs name it. */
-  label: string
-  a: number | null
-  b: number | null
-  /** b - a over the problems that both evaluated; null when they share none, and where it asks for something else. */
-  paired: PairedDifference | null
-  /** It asks for something else in the other run. */
-  otherRubric?: true
   /** Change of each run since its own start; null where the run did not work it out. */
   sinceStart: { a: CriterionChange | null; b: CriterionChange | null }
 }
@@ -75,26 +65,17 @@ interface RunSummary {
   trainSeconds: number
 }
 
-/** Numbers of a nested record by path: `{ criteria: { C1: 1 } }` -> `criteria.C1`. */
-const flatNumbers = (row: MetricsRow): Map<string, number> => {
-  const found = new Map<string, number>()
-  for (const [key, value] of Object.entries(row)) {
-    if (key === 'step') continue
-    if (typeof value === 'number') found.set(key, value)
-    else if (value !== null && typeof value === 'object') {
-      for (const [name, part] of Object.entries(value)) {
-        if (typeof part === 'number') found.set(`${key}.${name}`, part)
-      }
-    }
-  }
-  return found
-}
-
 /** Means over the last tenth of the steps, by dotted name. */
 export const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
-  const late = rows.slice(-Math.max(1, Math.round(rows.length / 10))).map(flatNumbers)
-  const names = new Set(late.flatMap(row => [...row.keys()]))
-  return new Map([...names].map(name => [name, mean(late.flatMap(row => row.get(name) ?? []))]))
+  const values = new Map<string, number[]>()
+  for (const { step: _, ...row } of rows.slice(-Math.max(1, Math.round(rows.length / 10))))
+    for (const [name, value] of leafEntries(row, '.'))
+      if (typeof value === 'number') {
+        const known = values.get(name)
+        if (known) known.push(value)
+        else values.set(name, [value])
+      }
+  return new Map([...values].map(([name, own]) => [name, mean(own)]))
 }
 
 const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
@@ -107,46 +88,43 @@ const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
   }))
 }
 
-const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
-  setNames(a).flatMap(set => {
-    const rowA: EvalRow | undefined = evalsOf(a, set).at(-1)
-    const rowB: EvalRow | undefined = evalsOf(b, set).at(-1)
-    if (rowA === undefined || rowB === undefined) return []
-    return scoreNamesOf([rowA, rowB]).flatMap(score => {
-      const [valueA, valueB] = [scoreValue(rowA, score), scoreValue(rowB, score)]
-      if (valueA === null || valueB === null) return []
-      const own = { set, score, label: describeScore(score, [rowA, rowB]), a: valueA, b: valueB }
-      return isScoreShared(a.info, b.info, score)
-        ? [{ ...own, paired: pairedDifference(rowA, rowB, score) }]
-        : [{ ...own, paired: null, otherRubric: true as const }]
-    })
-  })
-
-const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+/** The last evaluations of two runs on each set that both have. */
+const lastRows = (a: ReportData, b: ReportData): [set: string, a: EvalRow, b: EvalRow][] =>
   setNames(a).flatMap(set => {
     const [rowA, rowB] = [a, b].map(data => evalsOf(data, set).at(-1))
-    if (rowA?.criteria === undefined || rowB?.criteria === undefined) return []
-    return [...new Set([...Object.keys(rowA.criteria), ...Object.keys(rowB.criteria)])].map(criterion => ({
-      set,
-      criterion,
-      label: criterionLabel(a.info, criterion),
+    return rowA && rowB ? [[set, rowA, rowB]] : []
+  })
+
+/** What two runs have of a score or a criterion, paired where it means the same in both. */
+const pairedWhere = (isShared: boolean, paired: () => PairedDifference | null) =>
+  isShared ? { paired: paired() } : { paired: null, otherRubric: true as const }
+
+const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
+  lastRows(a, b).flatMap(([set, ...rows]) =>
+    scoreNamesOf(rows).flatMap(score => {
+      const [valueA, valueB] = rows.map(row => scoreValue(row, score))
+      if (valueA === null || valueB === null) return []
+      const own = { set, score, label: describeScore(score, rows), a: valueA, b: valueB }
+      const isShared = isScoreShared(a.info, b.info, score)
+      return { ...own, ...pairedWhere(isShared, () => pairedDifference(...rows, score)) }
+    }),
+  )
+
+const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+  lastRows(a, b).flatMap(([set, ...rows]) => {
+    const [rowA, rowB] = rows
+    if (rowA.criteria === undefined || rowB.criteria === undefined) return []
+    return [...new Set(rows.flatMap(row => Object.keys(row.criteria!)))].map(criterion => ({
+      ...{ set, criterion, label: criterionLabel(a.info, criterion) },
       a: ownValue(rowA.criteria, criterion) ?? null,
       b: ownValue(rowB.criteria, criterion) ?? null,
-      ...(isCriterionShared(a.info, b.info, criterion)
-        ? { paired: pairedCriterion(rowA, rowB, criterion) }
-        : { paired: null, otherRubric: true as const }),
+      ...pairedWhere(isCriterionShared(a.info, b.info, criterion), () => pairedCriterion(...rows, criterion)),
       sinceStart: {
         a: ownValue(rowA.tax, criterion) ?? null,
         b: ownValue(rowB.tax, criterion) ?? null,
       },
     }))
   })
-
-/** Settings by dotted path; a list is one value. */
-export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? Object.entries(value).flatMap(([key, item]) => flatSettings(item, path === '' ? key : `${path}.${key}`))
-    : [[path, value]]
 
 /** What a file held, where settings stand by name. */
 export const contentsOf = (path: string): string => `contents of ${path}`
@@ -189,13 +167,9 @@ const changeText = (change: CriterionChange | null): string =>
     ? '–'
     : `${points(change.change)} [${pointsInterval(change.interval)}]${isTax(change) ? ' tax' : ''}`
 
-/** What a row of a table says after its label: both values, their difference, and how sure it is. */
-const differenceCells = ({
-  a,
-  b,
-  paired,
-  otherRubric,
-}: Pick<CriterionComparison, 'a' | 'b' | 'paired' | 'otherRubric'>): string[] => [
+/** A row of a table: both values, their difference, and how sure it is. */
+const differenceRow = ({ set, label, a, b, paired, otherRubric }: PairedComparison): string[] => [
+  `${set}: ${label}`,
   percent(paired?.before ?? a),
   percent(paired?.after ?? b),
   a === null || b === null || otherRubric ? '–' : points(paired?.difference ?? b - a),
@@ -205,14 +179,10 @@ const differenceCells = ({
 /** Tables of a comparison, the first row of each its head. */
 const tablesOf = ({ a, b, evals, criteria, metrics, settings }: RunComparison): string[][][] => {
   const runs = [a.id, b.id]
-  const rowOf = (own: EvalComparison | CriterionComparison) => [
-    `${own.set}: ${own.label}`,
-    ...differenceCells(own),
-  ]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
   return [
-    [['evaluation', ...runs, 'points', '95% interval'], ...evals.map(rowOf)],
-    [['criterion', ...runs, 'points', '95% interval'], ...criteria.map(rowOf)],
+    [['evaluation', ...runs, 'points', '95% interval'], ...evals.map(differenceRow)],
+    [['criterion', ...runs, 'points', '95% interval'], ...criteria.map(differenceRow)],
     [
       ['change since the start, points [95%]', ...runs],
       ...changed.map(({ set, label, sinceStart }) => [

@@ -1,6 +1,7 @@
 /** @file What a report is made from, read from a run folder; and the few views of it that several parts need. */
 
 import { resolve } from 'node:path'
+import { meanKnown } from '../../util/descriptive.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { isLocked } from '../lock.ts'
@@ -129,15 +130,11 @@ export const criterionLabel = (info: RunInfo, id: string): string => {
 }
 
 const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> => {
-  const sums = new Map<string, { sum: number; count: number }>()
-  for (const group of groups) {
-    for (const [name, value] of Object.entries(group)) {
-      if (typeof value !== 'number') continue
-      const entry = sums.get(name) ?? { sum: 0, count: 0 }
-      sums.set(name, { sum: entry.sum + value, count: entry.count + 1 })
-    }
-  }
-  return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
+  const means = [...new Set(groups.flatMap(Object.keys))].map(name => {
+    const values = groups.map(group => (typeof group[name] === 'number' ? group[name] : null))
+    return [name, meanKnown(values)] as const
+  })
+  return Object.fromEntries(means.flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
 }
 
 export interface Profile {

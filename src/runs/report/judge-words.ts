@@ -1,6 +1,6 @@
 /** @file Who gave a verdict, and what that took, in words: for the report and the dashboard alike. */
 
-import { formatInteger, plural } from '../../util/format.ts'
+import { formatInteger, joinKnown, plural } from '../../util/format.ts'
 import type { RolloutJudgeCall, RolloutRow, RolloutVerdict } from '../rows.ts'
 
 const SOURCES: Record<NonNullable<RolloutVerdict['source']>, string> = {
@@ -28,21 +28,16 @@ export const judgeName = (verdict: RolloutVerdict, row: RolloutRow): string | nu
 const describeCost = (cost: number): string =>
   `cost ${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}`
 
-const describeTokens = ({ promptTokens, completionTokens }: RolloutJudgeCall): string[] =>
-  promptTokens === undefined || completionTokens === undefined
-    ? []
-    : [`${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out`]
-
 /** `812 tokens in, 64 out · cost 0.0003`; of a remembered answer what it took when it was asked for. */
 export const describeCall = (call: RolloutJudgeCall): string => {
-  const { attempts, cost, reused } = call
-  const took = [
-    ...describeTokens(call),
-    ...(typeof cost === 'number' ? [describeCost(cost)] : []),
-    ...(attempts === undefined ? [] : [plural(attempts, 'attempt')]),
-  ].join(' · ')
-  if (reused === undefined) return took
-  return took === '' ? REUSED[reused] : `${REUSED[reused]}; then ${took}`
+  const { promptTokens, completionTokens, attempts, cost, reused } = call
+  const tokens =
+    promptTokens !== undefined &&
+    completionTokens !== undefined &&
+    `${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out`
+  const priced = typeof cost === 'number' && describeCost(cost)
+  const took = joinKnown([tokens, priced, attempts !== undefined && plural(attempts, 'attempt')], ' · ')
+  return joinKnown([reused && REUSED[reused], took], '; then ')
 }
 
 /** What the verdicts of a rollout took in all: `3 questions, 2 of them not asked anew · 912 tokens · cost 0.0012`. */
@@ -60,9 +55,10 @@ export const callTotals = (calls: readonly RolloutJudgeCall[]): string => {
       : call.promptTokens + call.completionTokens,
   )
   const cost = sum(call => call.cost)
-  return [
-    `${plural(calls.length, 'question')} to judges${reused > 0 ? `, ${reused} of them not asked anew` : ''}`,
-    ...(tokens !== null && asked.length > 0 ? [plural(tokens, 'token')] : []),
-    ...(cost !== null && asked.length > 0 ? [describeCost(cost)] : []),
-  ].join(' · ')
+  const questions = `${plural(calls.length, 'question')} to judges${reused > 0 ? `, ${reused} of them not asked anew` : ''}`
+  if (asked.length === 0) return questions
+  return joinKnown(
+    [questions, tokens !== null && plural(tokens, 'token'), cost !== null && describeCost(cost)],
+    ' · ',
+  )
 }

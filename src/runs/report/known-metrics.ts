@@ -36,59 +36,76 @@ const HEALTH_ROWS: readonly Row[] = [
 export const HEALTH: readonly Known[] = HEALTH_ROWS.map(knownOf)
 
 /** Metrics that belong together have a section, in this order; what of them a run lacks is left out. */
-export const METRIC_FAMILIES: readonly { title: string; about: string; keys: readonly string[] }[] = [
+const FAMILY_ROWS: readonly { title: string; about: string; rows: readonly Row[] }[] = [
   {
     title: 'Stages',
     about: 'Rewards of the stages of an attempt, and how dependably they were scored.',
-    keys: [
-      'stageScores',
-      'skippedStages',
-      'rubricsActive',
-      'alwaysMet',
-      'rubricChanges',
-      'rubricVariance',
-      'failedScorings',
-      'failedGenerations',
-      'failedScoringRollouts',
+    rows: [
+      ['stageScores', 'Scores of stages', 'share', 'of the judge'],
+      ['skippedStages', 'Stages left out', 'share', 'of attempts'],
+      ['rubricsActive', 'Rubrics in use', 'number', 'a question'],
+      ['alwaysMet', 'Criteria that are always met', 'share'],
+      ['rubricChanges', 'Rubrics added and dropped', 'number', 'in a step'],
+      ['rubricVariance', 'Discrimination of rubrics', 'number', 'variance'],
+      ['failedScorings', 'Attempts whose scoring failed', 'rate'],
+      ['failedGenerations', 'Questions without proposals', 'rate', 'the judge failed'],
+      ['failedScoringRollouts', 'Credited by the answer alone', 'number', 'attempts'],
     ],
   },
   {
     title: 'Sources',
     about: 'Rollouts of training by where their problems come from.',
-    keys: [
-      'accuracyBySource',
-      'provedBySource',
-      'rewardBySource',
-      'shareBySource',
-      ...['C1BySource', 'C2BySource', 'C3BySource', 'C4BySource', 'C5BySource'],
-      'accuracyBySourceAndLabel',
+    rows: [
+      ['accuracyBySource', 'Answers right', 'share', 'by source'],
+      ['provedBySource', 'Correct and proved', 'share', 'by source'],
+      ['rewardBySource', 'Reward', 'number', 'by source'],
+      ['shareBySource', 'Share of the rollouts', 'share', 'by source', true],
+      ...['C1', 'C2', 'C3', 'C4', 'C5'].map(
+        (id): Row => [`${id}BySource`, `Criterion ${id}`, 'share', 'by source'],
+      ),
+      ['accuracyBySourceAndLabel', 'Answers right', 'share', 'by source and gold label'],
     ],
   },
   {
     title: 'Memory',
     about: 'How large the bank of lessons is, and what attempts were shown of it.',
-    keys: ['bankSize', 'retrieved', 'referred', 'similarity', 'fallbacks'],
+    rows: [
+      ['bankSize', 'Lessons in the bank', 'number', undefined, true],
+      ['retrieved', 'Lessons shown', 'number', 'a question: its own, or those of similar ones'],
+      ['referred', 'Questions with lessons', 'share'],
+      ['similarity', 'Similarity of what was found', 'number', 'cosine'],
+      ['fallbacks', 'Nothing of their own', 'number', 'repeated questions'],
+    ],
   },
   {
     title: 'Reflections',
     about: 'What the policy says of its own attempts, and what of that is kept.',
-    keys: [
-      'reflectionReward',
-      'reflectionScores',
-      'reflectionValid',
-      'reflectionsAccepted',
-      'acceptedUtility',
-      'reflectionUnjudged',
+    rows: [
+      ['reflectionReward', 'Reward of reflections', 'number'],
+      ['reflectionScores', 'What reflections are worth', 'share', 'of the judge'],
+      ['reflectionValid', 'Reflections in the format', 'share'],
+      ['reflectionsAccepted', 'Questions with an accepted one', 'share'],
+      ['acceptedUtility', 'Utility of what is kept', 'number'],
+      ['reflectionUnjudged', 'Reflections without a verdict', 'number'],
     ],
   },
   {
     title: 'Phases of an update',
     about: 'What a step learns one after the other, and whether it pulls in one direction.',
-    keys: ['gradientCosines', 'phaseLoss', 'phaseEntropy'],
+    rows: [
+      ['gradientCosines', 'Angle between gradients', 'number', 'cosine'],
+      ['phaseLoss', 'Loss by phase', 'number'],
+      ['phaseEntropy', 'Entropy by phase', 'number'],
+    ],
   },
 ]
 
-/** Metrics of single recipes, in words; they stand among the other metrics, or in their family. */
+export const METRIC_FAMILIES = FAMILY_ROWS.map(({ rows, ...family }) => ({
+  ...family,
+  keys: rows.map(([key]) => key),
+}))
+
+/** Other metrics of single recipes, in words. */
 const METRICS: readonly Row[] = [
   ['reward', 'Reward', 'number', 'mean of the step’s rollouts'],
   ['rewardStd', 'Spread of the reward', 'number', 'standard deviation'],
@@ -105,11 +122,6 @@ const METRICS: readonly Row[] = [
   ['rollouts', 'Rollouts', 'number', 'a step'],
   ['logprobGapMean', 'Sampler against trainer, mean', 'number', 'log-prob gap'],
   ['logprobGapMax', 'Sampler against trainer, largest', 'number', 'log-prob gap'],
-  ['accuracyBySource', 'Answers right', 'share', 'by source'],
-  ['provedBySource', 'Correct and proved', 'share', 'by source'],
-  ['rewardBySource', 'Reward', 'number', 'by source'],
-  ['shareBySource', 'Share of the rollouts', 'share', 'by source', true],
-  ['accuracyBySourceAndLabel', 'Answers right', 'share', 'by source and gold label'],
   ['outcome', 'Reward of the answer', 'number', 'of reasoners'],
   ['cot', 'Reward of the thinking', 'number', 'of reasoners'],
   ['cotWherePaid', 'Thinking, where it is paid', 'number', 'reward where a criterion pays'],
@@ -131,7 +143,6 @@ const METRICS: readonly Row[] = [
   ],
   ['validBySign', 'Valid by sign', 'share'],
   ['saturation', 'Saturated criteria', 'share', 'one verdict on all responses'],
-  ['alwaysMet', 'Criteria that are always met', 'share'],
   ['validByExecution', 'Valid by execution too', 'share', 'of valid criteria'],
   ['anchorsKeptOut', 'Kept out by the anchors', 'share', 'of criteria that were tried'],
   ['anchorAgreement', 'Agreement with the anchors', 'share'],
@@ -154,39 +165,14 @@ const METRICS: readonly Row[] = [
   ['noRubric', 'Without a thinking rubric', 'number', 'rollouts'],
   ['unjudged', 'Without a reward', 'rate', 'of rollouts'],
   ['thinkingWords', 'Length of thinking', 'number', 'words'],
-  ['stageScores', 'Scores of stages', 'share', 'of the judge'],
-  ['skippedStages', 'Stages left out', 'share', 'of attempts'],
-  ['rubricsActive', 'Rubrics in use', 'number', 'a question'],
-  ['rubricChanges', 'Rubrics added and dropped', 'number', 'in a step'],
-  ['rubricVariance', 'Discrimination of rubrics', 'number', 'variance'],
-  ['failedScorings', 'Attempts whose scoring failed', 'rate'],
-  ['failedGenerations', 'Questions without proposals', 'rate', 'the judge failed'],
-  ['failedScoringRollouts', 'Credited by the answer alone', 'number', 'attempts'],
-  ['bankSize', 'Lessons in the bank', 'number', undefined, true],
-  ['retrieved', 'Lessons shown', 'number', 'a question: its own, or those of similar ones'],
   ['references', 'Lessons a question', 'number'],
-  ['referred', 'Questions with lessons', 'share'],
-  ['similarity', 'Similarity of what was found', 'number', 'cosine'],
-  ['fallbacks', 'Nothing of their own', 'number', 'repeated questions'],
   ['repeats', 'Repeated batches', 'share', undefined, true],
-  ['reflectionReward', 'Reward of reflections', 'number'],
-  ['reflectionScores', 'What reflections are worth', 'share', 'of the judge'],
-  ['reflectionValid', 'Reflections in the format', 'share'],
-  ['reflectionsAccepted', 'Questions with an accepted one', 'share'],
-  ['acceptedUtility', 'Utility of what is kept', 'number'],
-  ['reflectionUnjudged', 'Reflections without a verdict', 'number'],
-  ['gradientCosines', 'Angle between gradients', 'number', 'cosine'],
-  ['phaseLoss', 'Loss by phase', 'number'],
-  ['phaseEntropy', 'Entropy by phase', 'number'],
   ['oldKl', 'From sampler to learner', 'number', 'nats a token'],
   ['ratioMax', 'Largest ratio', 'number', 'before the update'],
   ['ratioMin', 'Smallest ratio', 'number', 'before the update'],
   ['turns', 'Turns of a rollout', 'number'],
   ['failedRollouts', 'Rollouts whose world failed', 'number'],
   ['answerWords', 'Length of answers', 'number', 'words'],
-  ...['C1', 'C2', 'C3', 'C4', 'C5'].map(
-    (id): Row => [`${id}BySource`, `Criterion ${id}`, 'share', 'by source'],
-  ),
 ]
 
 /** A name of metrics.jsonl as words: `thinkingWords` -> `Thinking words`, `judge.gap` -> `Judge gap`. */
@@ -202,9 +188,12 @@ export const titleOfKey = (key: string): string =>
           .replaceAll(/[._]+/g, ' '),
   )
 
+const KNOWN = new Map(
+  [HEALTH_ROWS, METRICS, ...FAMILY_ROWS.map(({ rows }) => rows)].flat().map(row => [row[0], knownOf(row)]),
+)
+
 /** What is known of a metric of metrics.jsonl by its name. */
-export const knownMetric = (key: string): Known | undefined =>
-  [...HEALTH, ...METRICS.map(knownOf)].find(metric => metric.key === key)
+export const knownMetric = (key: string): Known | undefined => KNOWN.get(key)
 
 /** A metric of metrics.jsonl as it is called; one that is not known by its name, as words. */
 export const metricOf = (key: string): Known =>

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
 import { lessonBlocks, lessonUses } from './lessons.ts'
+import { part } from './page.ts'
 import { Blocks } from './parts/blocks.tsx'
-import { part } from './render.ts'
 
 const lesson = (text: string, changes: Partial<ShownLesson> = {}): ShownLesson => ({
   ...{ how: 'cross', question: 'Where is the cave?', text },

@@ -3,7 +3,7 @@
 import { plural } from '../../util/format.ts'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
 import { twoDigits } from './rubrics.ts'
-import { type Block, panelBlock, type TableView, tableBlock, textBlock } from './view.ts'
+import type { Block, TableView } from './view.ts'
 
 /** A lesson, and the latest attempt of those kept that was shown it. */
 interface LessonUse extends ShownLesson {
@@ -48,5 +48,5 @@ export const lessonBlocks = (rows: readonly RolloutRow[]): Block[] => {
   )
   const about = `The latest, of ${plural(all.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.`
   const title = 'Lessons that attempts were shown'
-  return [panelBlock([tableBlock(lessonTable(uses)), textBlock(about)], { class: 'set', title })]
+  return [{ kind: 'panel', class: 'set', title, blocks: [lessonTable(uses), about] }]
 }

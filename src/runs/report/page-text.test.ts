@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
 import { alignedTable, MARKDOWN, pageText, TERMINAL } from './page-text.ts'
-import { tableBlock } from './view.ts'
 
 const HOSTILE = 'two\r\n  lines \u001b[31m| <img src=x>'
 const table = { head: ['', 'Share'], rows: [{ cells: [HOSTILE, '5%'] }, { cells: ['plain', 'p < 0.05'] }] }
 
 it('a name with line ends, escapes or markup stays in its cell', () => {
-  const page = { title: 'a\nb', end: [tableBlock(table)] }
+  const page = { title: 'a\nb', end: [table] }
   expect([TERMINAL, MARKDOWN].map(form => pageText(page, form).split('\n')[0])).toEqual(['a b', '# a b'])
   expect(pageText(page, TERMINAL).split('\n').slice(2)).toEqual([
     '                                      Share',
@@ -25,7 +24,7 @@ it('a name with line ends, escapes or markup stays in its cell', () => {
 
 it('a long name does not push metrics out of a terminal', () => {
   const long = { head: ['', 'Share'], rows: [{ cells: ['😀'.repeat(500), '5%'] }] }
-  const [, row] = pageText({ title: 'T', end: [tableBlock(long)] }, TERMINAL)
+  const [, row] = pageText({ title: 'T', end: [long] }, TERMINAL)
     .split('\n')
     .slice(2)
   expect(row).toBe(`${'😀'.repeat(59)}…     5%`)

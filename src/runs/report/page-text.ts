@@ -1,6 +1,6 @@
 /** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
 
-import { percentInterval, visible } from '../../util/format.ts'
+import { joinKnown, percentInterval, visible } from '../../util/format.ts'
 import {
   type Block,
   type BlockList,
@@ -78,14 +78,11 @@ export const MARKDOWN: TextForm = {
       .join('\n'),
 }
 
-const joined = (parts: readonly (string | null | undefined)[], between: string): string =>
-  parts.filter(part => part !== undefined && part !== null && part !== '').join(between)
-
 const cellText = (cell: TableCell): string => {
   if (typeof cell === 'string') return cell
   const { text, chips = [], notes = [], bar } = cell
   const drawn = bar?.interval && percentInterval(bar.interval)
-  return joined([text, drawn, ...chips.map(chip => chip.text), ...notes], '; ')
+  return joinKnown([text, drawn, ...chips.map(chip => chip.text), ...notes], '; ')
 }
 
 const tableText = ({ head, rows }: TableView, form: TextForm): string =>
@@ -95,40 +92,40 @@ const tableText = ({ head, rows }: TableView, form: TextForm): string =>
   ])
 
 const factText = ([name, value]: PageFact): string | null =>
-  value === null ? null : joined([name, typeof value === 'object' ? value.text : String(value)], ' ')
+  value === null ? null : joinKnown([name, typeof value === 'object' ? value.text : String(value)], ' ')
 
 const listText = (lines: readonly string[]): string => lines.map(line => `- ${line}`).join('\n')
 
 /** What of a block is words and metrics; empty where nothing is. */
 const blockText = (block: Block, level: number, form: TextForm): string => {
+  if (typeof block === 'string') return block
+  if ('head' in block) return tableText(block, form)
   switch (block.kind) {
     case 'text':
       return block.text
     case 'chips':
-      return joined(
+      return joinKnown(
         block.chips.map(({ text }) => text),
         ' · ',
       )
     case 'list':
       return listText(block.lines)
     case 'pairs':
-      return listText(block.pairs.map(({ name, text, note }) => joined([`${name}: ${text}`, note], ' ')))
-    case 'table':
-      return tableText(block.table, form)
+      return listText(block.pairs.map(({ name, text, note }) => joinKnown([`${name}: ${text}`, note], ' ')))
     case 'lines':
       return listText(
         block.lines.map(({ name, value, notes = [], below }) =>
-          joined([joined([`${name}: ${value}`, ...notes], ', '), below], '. '),
+          joinKnown([joinKnown([`${name}: ${value}`, ...notes], ', '), below], '. '),
         ),
       )
     case 'panel': {
-      const title = joined([block.title, block.chip?.text, block.note], ': ')
+      const title = joinKnown([block.title, block.chip?.text, block.note], ': ')
       const head = title === '' ? '' : form.heading(title, level)
-      return joined([head, ...textsOf(block.blocks, level + 1, form)], '\n\n')
+      return joinKnown([head, ...textsOf(block.blocks, level + 1, form)], '\n\n')
     }
     case 'stack':
     case 'fold':
-      return joined(textsOf(block.blocks, level, form), '\n\n')
+      return joinKnown(textsOf(block.blocks, level, form), '\n\n')
     default:
       return ''
   }
@@ -140,10 +137,10 @@ const textsOf = (blocks: BlockList, level: number, form: TextForm): string[] =>
 /** A section without words or metrics is left out. */
 export const pageText = (page: PageView, form: TextForm): string => {
   const sections = shownSections(page).flatMap(({ title, about, blocks }) => {
-    const inside = joined(textsOf(blocks, 3, form), '\n\n')
+    const inside = joinKnown(textsOf(blocks, 3, form), '\n\n')
     return inside === '' ? [] : [form.heading(title, 2), about, inside]
   })
-  const facts = joined([page.status?.text, ...(page.facts ?? []).map(factText)], ' · ')
+  const facts = joinKnown([page.status?.text, ...(page.facts ?? []).map(factText)], ' · ')
   const head = [form.heading(page.title, 1), ...textsOf(page.intro ?? [], 2, form), facts]
-  return `${joined([...head, ...sections, ...textsOf(page.end ?? [], 2, form)], '\n\n')}\n`
+  return `${joinKnown([...head, ...sections, ...textsOf(page.end ?? [], 2, form)], '\n\n')}\n`
 }

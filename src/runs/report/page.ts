@@ -1,13 +1,14 @@
-/** @file The frame of a page that is one file: style, charts and script inside, and nothing from elsewhere. */
+/** @file A page as one file: style, charts and script inside, and nothing from elsewhere. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { h, type VNode } from 'preact'
+import { renderToStaticMarkup } from 'preact-render-to-string'
 import { escapeMarkup } from '../../util/format.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
 import { FilePage } from './parts/page.tsx'
-import { jsonForScript, part } from './render.ts'
 import { chartsOf, type PageView } from './view.ts'
 
 /**
@@ -23,6 +24,17 @@ export const pageFile = (name: 'app.js' | 'app.css', from = import.meta.url): st
     )
   return readFileSync(url, 'utf8')
 }
+
+/** A component as HTML: the markup that it makes in a browser. */
+export const part = <Props extends object>(component: (props: Props) => VNode | null, props: Props): string =>
+  renderToStaticMarkup(h(component, props))
+
+/** JSON for a script element: nothing in it can close the element or open a comment. */
+export const jsonForScript = (value: unknown): string =>
+  JSON.stringify(value)
+    .replace(/</g, '\\u003c')
+    .replace(/\u2028/g, '\\u2028')
+    .replace(/\u2029/g, '\\u2029')
 
 /** @param policy what may run besides style */
 const frame = (title: string, body: string, style: string, policy = ''): string =>

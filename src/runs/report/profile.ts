@@ -1,16 +1,9 @@
 /** @file The rubric profile before and after, criterion by criterion, and what training cost on those that it could not see. */
 
-import { NONE, percent, points, pointsInterval } from '../../util/format.ts'
+import { joinKnown, NONE, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import {
-  type PageSection,
-  panelBlock,
-  type TableCell,
-  type TableView,
-  tableBlock,
-  textBlock,
-} from './view.ts'
+import type { PageSection, TableCell, TableView } from './view.ts'
 
 /** Criteria that a sentence names. */
 const MOST_NAMED = 6
@@ -94,21 +87,24 @@ export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY
   const shown = foremost(profile, most)
   const more = Object.keys(profile.after).length - shown.length
   const cut = more > 0 && `${more} more, which ${profile.before ? 'changed no more' : 'the report has'}.`
-  const note = [cut, taxNote(data.info, profile)].filter(text => text).join(' ')
+  const note = joinKnown([cut, taxNote(data.info, profile)], ' ')
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
     blocks: [
-      panelBlock([
-        {
-          ...{ kind: 'stack', class: 'profile' },
-          blocks: [
-            radar.length >= 3 && { kind: 'radar', rows: radar },
-            tableBlock(profileTable(data.info, profile, shown)),
-          ],
-        },
-        textBlock(note),
-      ]),
+      {
+        kind: 'panel',
+        blocks: [
+          {
+            ...{ kind: 'stack', class: 'profile' },
+            blocks: [
+              radar.length >= 3 && { kind: 'radar', rows: radar },
+              profileTable(data.info, profile, shown),
+            ],
+          },
+          note,
+        ],
+      },
     ],
   }
 }

@@ -1,10 +1,10 @@
 /** @file What is rewarded: the formula of the reward, and each criterion with what it says, what it is worth, and what decides it. */
 
-import { formatInteger, plural, threeDigits } from '../../util/format.ts'
+import { formatInteger, joinKnown, plural, threeDigits } from '../../util/format.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { RewardedCriterion, RunInfo } from '../rows.ts'
 import { criterionLabel } from './data.ts'
-import { type PagePair, type PageSection, panelBlock, textBlock } from './view.ts'
+import type { PagePair, PageSection } from './view.ts'
 
 const weightOf = ({ criterionWeights }: RunInfo, id: string): string => {
   if (criterionWeights === undefined) return ''
@@ -13,14 +13,16 @@ const weightOf = ({ criterionWeights }: RunInfo, id: string): string => {
 }
 
 /** `+3 points · rule length (max: 15) · in 12 rows`. */
-const describeWorth = ({ points, check, rows }: RewardedCriterion): string =>
-  [
+const describeWorth = ({ points, check, rows }: RewardedCriterion): string => {
+  const worth =
     points === null
       ? 'points differ by row'
-      : `${pointsWord(points)} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
-    check ?? 'a judge decides',
-    ...(rows === undefined ? [] : [`in ${plural(rows, 'row')}`]),
-  ].join(' · ')
+      : `${pointsWord(points)} point${Math.abs(points) === 1 ? '' : 's'}`
+  return joinKnown(
+    [worth, check ?? 'a judge decides', rows !== undefined && `in ${plural(rows, 'row')}`],
+    ' · ',
+  )
+}
 
 const otherCriteria = ({ rubric }: RunInfo): string =>
   rubric === undefined || rubric.ofRows === 0
@@ -46,6 +48,14 @@ export const rewardSection = (info: RunInfo): PageSection | null => {
   return {
     title: 'What is rewarded',
     about: info.rewardFormula,
-    blocks: [!isEmpty && panelBlock([{ kind: 'pairs', pairs }, textBlock(others, 'quiet')])],
+    blocks: [
+      !isEmpty && {
+        kind: 'panel',
+        blocks: [
+          { kind: 'pairs', pairs },
+          { kind: 'text', text: others, class: 'quiet' },
+        ],
+      },
+    ],
   }
 }

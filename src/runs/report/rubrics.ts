@@ -1,10 +1,10 @@
 /** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
 
-import { NONE, number, plural } from '../../util/format.ts'
+import { joinKnown, NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
-import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-import { chartBlock, type PageSection, panelBlock, type TableView, tableBlock } from './view.ts'
+import { type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
+import type { PageSection, TableView } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
@@ -55,12 +55,8 @@ const CHANGES = [
   { key: 'refused', label: 'refused', color: 'c2' },
 ] as const
 
-const line = (label: string, color: string, values: readonly number[]): ChartSeries => ({
-  label,
-  color,
-  kind: 'line',
-  values: movingMean(values, smoothingWindow(values.length)).map(roundForPage),
-})
+const smoothed = (values: readonly number[]) =>
+  movingMean(values, smoothingWindow(values.length)).map(roundForPage)
 
 const runningSum = (values: readonly number[]): number[] => {
   let sum = 0
@@ -75,33 +71,20 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
   // Where criteria come anew in every step, rows tell of refused ones alone.
   if (rows.every(({ rubrics }) => rubrics.length === 0)) return []
   const steps = changesOf(rows)
-  const x = [...steps.keys()]
   const all = [...steps.values()]
-  const changes = CHANGES.map(({ key, label, color }) =>
-    line(
-      label,
-      color,
-      all.map(own => own[key]),
-    ),
-  )
-  const alive = STAGES.map((name, k) => ({
-    label: name,
-    color: `c${k + 1}`,
-    kind: 'area' as const,
-    values: runningSum(all.map(({ growth }) => growth[k])),
-  }))
+  const drawn: Pick<ChartSpec, 'unit' | 'x'> = { unit: 'number', x: [...steps.keys()] }
   return [
     {
-      ...{ id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step' },
-      unit: 'number',
-      x,
-      series: changes,
+      ...{ id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step', ...drawn },
+      series: CHANGES.map(({ key, ...series }) => ({
+        ...{ ...series, kind: 'line', values: smoothed(all.map(own => own[key])) },
+      })),
     },
     {
-      ...{ id: 'rubric-active', title: 'Active rubrics', about: 'of all questions, by stage' },
-      unit: 'number',
-      x,
-      series: alive,
+      ...{ id: 'rubric-active', title: 'Active rubrics', about: 'of all questions, by stage', ...drawn },
+      series: STAGES.map((label, k) => ({
+        ...{ label, color: `c${k + 1}`, kind: 'area', values: runningSum(all.map(own => own.growth[k])) },
+      })),
     },
   ]
 }
@@ -115,15 +98,15 @@ const rubricsAbout = (rows: readonly RubricRow[]): string => {
   for (const { rule } of rows.flatMap(({ refused }) => refused)) rules.set(rule, (rules.get(rule) ?? 0) + 1)
   const reasons = [...rules].sort(([, a], [, b]) => b - a).map(([rule, count]) => `${rule} ${number(count)}`)
   const failed = rows.filter(({ generationFailure }) => generationFailure !== undefined).length
-  return [
-    rows.every(({ rubrics }) => rubrics.length === 0)
-      ? ''
-      : `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} added for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others separated the rollouts better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
-    reasons.length > 0 ? `Proposals refused: ${reasons.join(', ')}.` : '',
-    failed > 0 ? `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.` : '',
-  ]
-    .filter(text => text !== '')
-    .join(' ')
+  const added = `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} added for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others separated the rollouts better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`
+  return joinKnown(
+    [
+      rows.some(({ rubrics }) => rubrics.length > 0) && added,
+      reasons.length > 0 && `Proposals refused: ${reasons.join(', ')}.`,
+      failed > 0 && `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.`,
+    ],
+    ' ',
+  )
 }
 
 /**
@@ -191,8 +174,8 @@ export const rubricsSection = (rows: readonly RubricRow[]): PageSection | null =
     title: 'Rubrics that evolve',
     about: rubricsAbout(rows),
     blocks: [
-      chartBlock(rubricCharts(rows)),
-      table.rows.length > 0 && panelBlock([tableBlock(table)], { class: 'set', title: 'Longest lived' }),
+      { kind: 'charts', charts: rubricCharts(rows) },
+      table.rows.length > 0 && { kind: 'panel', class: 'set', title: 'Longest lived', blocks: [table] },
     ],
   }
 }

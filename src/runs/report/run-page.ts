@@ -1,6 +1,6 @@
 /** @file A run's page: of its report, and of the dashboard while it goes on. */
 
-import { formatDuration, number } from '../../util/format.ts'
+import { formatDuration, joinKnown, number } from '../../util/format.ts'
 import { describeCriteria } from '../criterion-words.ts'
 import { groupBlocks, heldOutAnswers } from './answers.ts'
 import { headlineCards } from './cards.ts'
@@ -16,14 +16,12 @@ import {
   type Block,
   type BlockList,
   type ChartTools,
-  chartBlock,
+  emptyBlock,
   foldBlock,
   type PageSection,
   type PageView,
-  panelBlock,
   runChip,
   settingPairs,
-  textBlock,
 } from './view.ts'
 
 /** What a run is, and how far. */
@@ -34,7 +32,7 @@ export const runHead = (data: ReportData): Pick<PageView, 'title' | 'facts'> => 
   const isDone = info.steps === undefined || info.steps === done
   const many = (value: number) => (value > 0 ? number(Math.round(value)) : null)
   return {
-    title: [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · '),
+    title: joinKnown([info.recipe ?? info.id, info.preset], ' · '),
     facts: [
       ['run', info.id],
       ['model', info.model ?? null],
@@ -58,7 +56,14 @@ export const eventPanel = (
 ): Block | false => {
   const more = all.filter(event => !shown.includes(event))
   const fold = more.length > 0 && foldBlock(`${more.length} more`, { kind: 'events', events: more })
-  return shown.length > 0 && panelBlock([{ kind: 'events', events: shown }, fold], { class: 'events', title })
+  return (
+    shown.length > 0 && {
+      kind: 'panel',
+      class: 'events',
+      title,
+      blocks: [{ kind: 'events', events: shown }, fold],
+    }
+  )
 }
 
 /** What monitors said has a section of its own. */
@@ -97,10 +102,13 @@ const setSection = (data: ReportData): PageSection | null => {
 export const settingsPanel = ({ info }: Pick<ReportData, 'info'>, isOpen = false): Block => {
   const pairs = (value: unknown): BlockList => [{ kind: 'pairs', pairs: settingPairs(value) }]
   const environment = { gradus: info.version, ...info.environment }
-  return panelBlock([
-    { kind: 'fold', title: 'Configuration as resolved', isOpen, blocks: pairs(info.config) },
-    { kind: 'fold', title: 'Environment', isOpen, class: 'print', blocks: pairs(environment) },
-  ])
+  return {
+    kind: 'panel',
+    blocks: [
+      { kind: 'fold', title: 'Configuration as resolved', isOpen, blocks: pairs(info.config) },
+      { kind: 'fold', title: 'Environment', isOpen, class: 'print', blocks: pairs(environment) },
+    ],
+  }
 }
 
 const stageText = ({ metrics }: ReportData): string => {
@@ -116,12 +124,12 @@ const curveSections = (data: ReportData, { rollouts }: ReportData): PageSection[
   chartSections(data).map(({ title, about, charts, size }) => ({
     title,
     about: title === 'Where the time went' ? stageText(data) : about,
-    blocks: [chartBlock(charts, size), ...(title === 'Memory' ? lessonBlocks(rollouts) : [])],
+    blocks: [{ kind: 'charts', charts, size }, ...(title === 'Memory' ? lessonBlocks(rollouts) : [])],
   }))
 
 const NO_STEPS: PageSection = {
   title: 'Learning',
-  blocks: [textBlock('No step has been recorded yet.', 'empty')],
+  blocks: [emptyBlock('No step has been recorded yet.')],
 }
 
 /** What the page of a run that goes on has otherwise. */

@@ -5,53 +5,39 @@ import { describeCriteria } from '../criterion-words.ts'
 import type { EventRow } from '../rows.ts'
 import { withoutRaw } from './answers.ts'
 import type { ReportData } from './data.ts'
-import {
-  type Block,
-  type BlockList,
-  foldBlock,
-  type PagePair,
-  type PageSection,
-  panelBlock,
-  textBlock,
-} from './view.ts'
+import { type Block, type BlockList, foldBlock, type PagePair, type PageSection } from './view.ts'
 
-export interface MonitorSign {
+/** A warning of a monitor, at the step at which it was seen. */
+export interface MonitorSign extends EventRow {
   monitor: string
   title: string
-  /** Step at which it was seen. */
   step: number
   /** Step at which it was gone; null while it is there. */
   until: number | null
-  message: string
-  why: string | null
-  advice: string | null
-  figures: Record<string, number>
 }
 
-const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRow): MonitorSign => ({
-  ...{ monitor: monitor!, title: title ?? monitor!, step: step!, until: null },
+const signOf = (event: EventRow, monitor: string, step: number): MonitorSign => {
+  const { title = monitor, message } = event
   // Told by itself an event begins with its title, which here stands above it.
-  message: message.startsWith(`${title}: `) ? message.slice(`${title}: `.length) : message,
-  ...{ why: why ?? null, advice: advice ?? null, figures: figures ?? {} },
-})
+  const seen = message.startsWith(`${title}: `) ? message.slice(`${title}: `.length) : message
+  return { ...event, monitor, title, step, until: null, message: seen }
+}
 
 /** Signs in the order in which they came; what is no monitor's is left out. */
 export const signsOf = (events: readonly EventRow[]): MonitorSign[] => {
   const signs: MonitorSign[] = []
   for (const event of events) {
-    if (event.monitor === undefined || event.step === undefined) continue
-    if (event.turn !== 'over') {
-      signs.push(signOf(event))
-      continue
-    }
-    const open = signs.findLast(({ monitor, until }) => monitor === event.monitor && until === null)
-    if (open !== undefined) open.until = event.step
+    const { monitor, step, turn } = event
+    if (monitor === undefined || step === undefined) continue
+    const open = signs.findLast(sign => sign.monitor === monitor && sign.until === null)
+    if (turn !== 'over') signs.push(signOf(event, monitor, step))
+    else if (open !== undefined) open.until = step
   }
   return signs
 }
 
 /** `steps 10 to 20`, `since step 40`. */
-const describeSpan = ({ step, until }: Pick<MonitorSign, 'step' | 'until'>): string =>
+const describeSpan = ({ step, until }: MonitorSign): string =>
   until === null ? `since step ${step}` : `steps ${step} to ${until}`
 
 const placeOf = ({ monitor, step }: MonitorSign): string => `warning-${monitor}-${step}`
@@ -59,39 +45,34 @@ const placeOf = ({ monitor, step }: MonitorSign): string => `warning-${monitor}-
 /** One line a monitor, a bar from sign to end. */
 const timeline = (signs: readonly MonitorSign[], lastStep: number): Block => {
   const share = (step: number) => step / Math.max(1, lastStep)
-  const marks = ({ until, ...sign }: MonitorSign) => ({
-    ...{
-      class: '',
-      at: share(sign.step),
-      to: share(until ?? lastStep),
-      href: `#${placeOf({ until, ...sign })}`,
-    },
-    title: `${sign.title}, ${describeSpan({ until, ...sign })}`,
+  const mark = (sign: MonitorSign) => ({
+    ...{ class: '', at: share(sign.step), to: share(sign.until ?? lastStep), href: `#${placeOf(sign)}` },
+    title: `${sign.title}, ${describeSpan(sign)}`,
   })
   const lines = [...new Set(signs.map(({ title }) => title))].map(name => ({
     name,
-    marks: signs.filter(({ title }) => title === name).map(marks),
+    marks: signs.filter(({ title }) => title === name).map(mark),
   }))
-  return panelBlock([{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }])
+  return { kind: 'panel', blocks: [{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }] }
 }
 
 const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
-  ...(why === null ? [] : [{ name: 'Why it matters', text: `${why}.` }]),
-  ...(advice === null ? [] : [{ name: 'What to try', text: `${advice}.` }]),
+  ...(why === undefined ? [] : [{ name: 'Why it matters', text: `${why}.` }]),
+  ...(advice === undefined ? [] : [{ name: 'What to try', text: `${advice}.` }]),
 ]
 
 /** A card with an anchor: `warning-MONITOR-STEP`. */
 const signCard = (sign: MonitorSign, more: BlockList): Block => {
   const chip = { text: describeSpan(sign), class: `chip ${sign.until === null ? 'warning' : 'info'}` }
-  return panelBlock(
-    [
-      textBlock(`${sign.message}.`, 'seen'),
+  return {
+    ...{ kind: 'panel', id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
+    blocks: [
+      { kind: 'text', text: `${sign.message}.`, class: 'seen' },
       { kind: 'pairs', pairs: explanation(sign) },
-      { kind: 'metrics', metrics: sign.figures },
+      { kind: 'metrics', metrics: sign.figures ?? {} },
       ...more,
     ],
-    { id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
-  )
+  }
 }
 
 /** Rollouts that were kept to show a sign, folded away. */

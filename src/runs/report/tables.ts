@@ -2,6 +2,7 @@
 
 import {
   capitalised,
+  joinKnown,
   NONE,
   percent,
   percentInterval,
@@ -14,16 +15,7 @@ import type { Baseline, CriterionChange, EvalRow, Interval, Scores } from '../ro
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, isTax, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import {
-  type Block,
-  foldBlock,
-  panelBlock,
-  type ScoreLine,
-  type TableCell,
-  type TableView,
-  tableBlock,
-  textBlock,
-} from './view.ts'
+import { type Block, foldBlock, type ScoreLine, type TableCell, type TableView } from './view.ts'
 
 interface ScoreColumns {
   bars: readonly string[]
@@ -40,27 +32,14 @@ interface TableRow extends ScoreLine {
 const intervalTitle = (interval: Interval | undefined): string =>
   interval ? `95%: ${percentInterval(interval)}` : ''
 
-const modelRow = (row: EvalRow, kind: TableRow['kind'], name: string): TableRow => ({
-  name,
-  kind,
-  n: row.n,
-  scores: row.scores,
-  source: row,
-})
-
-const baselineRow = ([name, baseline]: [string, Baseline]): TableRow => ({
-  ...baseline,
-  name,
-  kind: 'baseline',
-})
-
 const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   const { before, after } = beforeAfter(data, set)
-  const rows: TableRow[] = []
-  if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
-  if (after)
-    rows.push(modelRow(after, 'after', before ? `After ${plural(after.step, 'step')}` : `Step ${after.step}`))
-  return rows
+  const modelRow = (row: EvalRow | undefined, kind: TableRow['kind'], name: string): TableRow[] =>
+    row ? [{ name, kind, n: row.n, scores: row.scores, source: row }] : []
+  return [
+    ...modelRow(before, 'before', before?.step === 0 ? 'Before' : `Step ${before?.step}`),
+    ...modelRow(after, 'after', before ? `After ${plural(after!.step, 'step')}` : `Step ${after?.step}`),
+  ]
 }
 
 /** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
@@ -69,7 +48,7 @@ const baselinesOf = (data: ReportData, set: string, headline: readonly string[])
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
   const strength = ({ scores }: TableRow) => scores[headline.find(score => score in scores) ?? '']?.value ?? 0
   return Object.entries(baselines)
-    .map(baselineRow)
+    .map(([name, baseline]): TableRow => ({ ...baseline, name, kind: 'baseline' }))
     .sort((a, b) => strength(b) - strength(a))
 }
 
@@ -275,21 +254,18 @@ export const setPanels = (data: ReportData, brief = false): Block[] =>
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
-    const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
-    const scores = tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns))
-    if (brief) return panelBlock([textBlock(about), scores], { title: set })
-    const [sources, details, balance] = [
-      ...[sourceTable(data, rows, bars), detailTable(data, rows, bars), balanceTable(rows)],
-    ].map(table => table && tableBlock(table))
-    return panelBlock(
-      [
-        textBlock(about),
+    const about = joinKnown([how, changesOf(data, set), missingOf(rows)], ' ')
+    const scores = scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)
+    if (brief) return { kind: 'panel', title: set, blocks: [about, scores] }
+    const [details, balance] = [detailTable(data, rows, bars), balanceTable(rows)]
+    return {
+      ...{ kind: 'panel', class: 'set', title: set },
+      blocks: [
+        about,
         scores,
-        weaker.length > 0 &&
-          foldBlock(plural(weaker.length, 'weaker baseline'), tableBlock(scoreTable(weaker, columns))),
-        sources,
+        weaker.length > 0 && foldBlock(plural(weaker.length, 'weaker baseline'), scoreTable(weaker, columns)),
+        sourceTable(data, rows, bars),
         (details ?? balance) && foldBlock('Further scores, labels and criteria', details, balance),
       ],
-      { class: 'set', title: set },
-    )
+    }
   })

@@ -153,8 +153,10 @@ export interface Panel {
 /** What stands one below the other; what is false is not there. */
 export type BlockList = readonly (Block | false | null)[]
 
-/** What stands on a page. */
-export type Block =
+/** What stands on a page: a text that explains, a table, or what has a kind. */
+export type Block = string | TableView | KindBlock
+
+export type KindBlock =
   | { kind: 'text'; text: string; class: string }
   | { kind: 'heading'; text: string; about?: string }
   /** A name with its number each. */
@@ -167,9 +169,8 @@ export type Block =
   | { kind: 'contents'; titles: readonly string[] }
   | { kind: 'cards'; cards: readonly HeadlineCard[] }
   | { kind: 'events'; events: readonly EventRow[] }
-  | { kind: 'table'; table: TableView }
-  /** `wide` charts stand two in a row, `narrow` ones three. */
-  | { kind: 'charts'; charts: readonly ChartSpec[]; size: 'wide' | 'narrow' }
+  /** Two stand in a row; `narrow` ones three. */
+  | { kind: 'charts'; charts: readonly ChartSpec[]; size?: 'wide' | 'narrow' }
   | { kind: 'radar'; rows: readonly RadarRow[] }
   /** Under the lines what their ends are. */
   | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
@@ -225,25 +226,15 @@ export interface PageView {
   marks?: readonly { step: number; title: string }[]
 }
 
-export const textBlock = (text: string, own = 'about'): Block => ({ kind: 'text', text, class: own })
-
-export const tableBlock = (table: TableView): Block => ({ kind: 'table', table })
-
-export const chartBlock = (charts: readonly ChartSpec[], size: 'wide' | 'narrow' = 'wide'): Block => ({
-  ...{ kind: 'charts', charts, size },
-})
-
-/** @param more its class, its place in addresses, what stands beside its title */
-export const panelBlock = (blocks: BlockList, more: Omit<Panel, 'kind' | 'blocks'> = {}): Block => ({
-  ...{ kind: 'panel', ...more, blocks },
-})
+/** What stands where there is nothing. */
+export const emptyBlock = (text: string): Block => ({ kind: 'text', text, class: 'empty' })
 
 export const foldBlock = (title: string, ...blocks: BlockList): Block => ({ kind: 'fold', title, blocks })
 
 /** A section that is a table. */
 export const tableSection = (title: string, about: string, table: TableView): PageSection => ({
   ...{ title, about },
-  blocks: [table.rows.length > 0 ? tableBlock(table) : textBlock('None.', 'empty')],
+  blocks: [table.rows.length > 0 ? table : emptyBlock('None.')],
 })
 
 /** The sections that a page has. */
@@ -253,16 +244,14 @@ export const shownSections = ({ sections = [] }: PageView): PageSection[] =>
 /** All charts of a page. */
 export const chartsOf = (page: PageView): ChartSpec[] => {
   const within = (block: Block | false | null): readonly ChartSpec[] => {
-    if (!block) return []
+    if (!block || typeof block === 'string' || 'head' in block) return []
     return 'charts' in block ? block.charts : 'blocks' in block ? block.blocks.flatMap(within) : []
   }
   return shownSections(page).flatMap(({ blocks }) => blocks.flatMap(within))
 }
 
 /** A page that says a thing and no more. */
-export const plainView = (title: string, text: string): PageView => ({
-  ...{ title, intro: [textBlock(text, 'empty')] },
-})
+export const plainView = (title: string, text: string): PageView => ({ title, intro: [emptyBlock(text)] })
 
 /** How a run stands. */
 export const runChip = (status: string): Chip => ({ text: status, class: `status chip ${status}` })

@@ -41,6 +41,12 @@ export const trackerSchema = z.discriminatedUnion('kind', [
 ])
 export type TrackerSettings = z.output<typeof trackerSchema>
 
+/** Settings of one kind of tracker. */
+export type SettingsOf<Kind extends TrackerSettings['kind']> = Omit<
+  Extract<TrackerSettings, { kind: Kind }>,
+  'kind'
+>
+
 /** Optional, so that a configuration without trackers is what it was before there were any. */
 export const trackersSchema = z
   .array(trackerSchema)

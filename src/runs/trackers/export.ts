@@ -6,8 +6,8 @@ import { runStatus } from '../report/data.ts'
 import type { TrackerSettings } from './config.ts'
 import type { Shipment } from './shipment.ts'
 import { TensorBoard } from './tensorboard.ts'
-import { type EndStatus, TrackerError } from './tracker.ts'
-import { type OpenTrackerOptions, openTracker, shipmentTo } from './trackers.ts'
+import { type EndStatus, type OpenTrackerOptions, TrackerError } from './tracker.ts'
+import { openTracker, shipmentTo } from './trackers.ts'
 
 export interface ExportedRun {
   dir: string

@@ -1,48 +1,46 @@
 /** @file The metrics of a run's rows by the names that trackers show them under. */
 
-import { flatSettings } from '../report/compare.ts'
+import { flatSettings, leafEntries } from '../leaves.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
 
 export type TrackedMetrics = Record<string, number>
 
 /** Finite numbers inside a value, by their path; null, text and what is absent are left out. */
-const collect = (value: unknown, path: string, into: TrackedMetrics): void => {
-  if (typeof value === 'number' && Number.isFinite(value)) into[path] = value
-  else if (value !== null && typeof value === 'object')
-    for (const [key, item] of Object.entries(value)) collect(item, path === '' ? key : `${path}/${key}`, into)
-}
+const numbersIn = (value: unknown): TrackedMetrics =>
+  Object.fromEntries(
+    leafEntries(value, '/').flatMap(([path, leaf]) =>
+      Number.isFinite(leaf) ? [[path, leaf as number]] : [],
+    ),
+  )
 
 /** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A metric without a value has no entry. */
-export const stepMetrics = ({ step: _step, ...row }: MetricsRow): TrackedMetrics => {
-  const metrics: TrackedMetrics = {}
-  collect(row, '', metrics)
-  return metrics
-}
+export const stepMetrics = ({ step: _step, ...row }: MetricsRow): TrackedMetrics => numbersIn(row)
 
 /**
  * An evaluation under `eval/<set>/`: each score by its name, with `/low` and `/high` of its interval, criteria, metrics, and
  * the scores of each source. Single problems, baselines and what is no result stay in the run.
  */
 export const evalMetrics = (row: EvalRow): TrackedMetrics => {
-  const metrics: TrackedMetrics = {}
-  const base = `eval/${row.set}`
-  scores(row.scores, base, metrics)
-  const { responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged } = row
-  collect({ responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged }, base, metrics)
-  collect(row.figures, base, metrics)
-  for (const [name, source] of Object.entries(row.bySource ?? {})) {
-    scores(source.scores, `${base}/${name}`, metrics)
-    collect(source.criteria, `${base}/${name}/criteria`, metrics)
-  }
-  return metrics
+  const { set, responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged, figures } = row
+  const sources = Object.entries(row.bySource ?? {}).map(([name, source]) => ({
+    [name]: scores(source.scores),
+    [`${name}/criteria`]: source.criteria,
+  }))
+  const own = { responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged }
+  const all = [scores(row.scores), own, figures, ...sources].map(part => ({ [`eval/${set}`]: part }))
+  return Object.assign({}, ...all.map(numbersIn))
 }
 
-const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): void => {
-  for (const [name, { value, interval }] of Object.entries(all)) {
-    collect(value, `${base}/${name}`, into)
-    collect({ low: interval?.[0], high: interval?.[1] }, `${base}/${name}`, into)
-  }
-}
+const scores = (all: EvalRow['scores']): object =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, { value, interval }]) => [
+      ...[
+        [name, value],
+        [`${name}/low`, interval?.[0]],
+        [`${name}/high`, interval?.[1]],
+      ],
+    ]),
+  )
 
 /** Timings, and calls that a cache spares the second time. */
 const isPassing = (name: string): boolean => name.startsWith('time/') || /^eval\/.*\/judgeCalls$/.test(name)

@@ -5,24 +5,18 @@
 
 import { shortHash } from '../../util/canonical.ts'
 import { valueInside } from '../../util/own-value.ts'
+import type { SettingsOf } from './config.ts'
 import {
   type EndStatus,
   type Opened,
+  type OpenTrackerOptions,
   type RunFacts,
   type TrackedPoint,
   type Tracker,
+  type TrackerEnv,
   TrackerError,
 } from './tracker.ts'
 import { askTracker, refusal, serverUrl, type TrackerConnection, type TrackerResponse } from './transport.ts'
-
-export interface MlflowSettings {
-  /** Null: MLFLOW_TRACKING_URI. */
-  uri: string | null
-  /** Null: MLFLOW_EXPERIMENT_NAME, else `gradus`. */
-  experiment: string | null
-}
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /** Of one log-batch request, as the API documents them. */
 const MOST_METRICS = 1000
@@ -65,7 +59,7 @@ const authorization = ({
   MLFLOW_TRACKING_TOKEN: token,
   MLFLOW_TRACKING_USERNAME: name,
   MLFLOW_TRACKING_PASSWORD: password,
-}: Env): Record<string, string> => {
+}: TrackerEnv): Record<string, string> => {
   if (name && password)
     return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` }
   return token ? { authorization: `Bearer ${token}` } : {}
@@ -89,12 +83,8 @@ export class Mlflow implements Tracker {
 
   /** @throws TrackerError for an address that is none, or missing */
   constructor(
-    { uri, experiment }: MlflowSettings,
-    {
-      env = process.env,
-      signal,
-      timeoutMs = 10_000,
-    }: { env?: Env; signal?: AbortSignal; timeoutMs?: number } = {},
+    { uri, experiment }: SettingsOf<'mlflow'>,
+    { env = process.env, signal, timeoutMs = 10_000 }: OpenTrackerOptions = {},
   ) {
     const url = serverUrl({
       ...{ kind: 'mlflow', uri, variable: 'MLFLOW_TRACKING_URI', env },

@@ -60,6 +60,15 @@ export interface Tracker {
   replace(): Promise<void>
 }
 
+export type TrackerEnv = Readonly<Record<string, string | undefined>>
+
+export interface OpenTrackerOptions {
+  env?: TrackerEnv
+  signal?: AbortSignal
+  /** Of one request. */
+  timeoutMs?: number
+}
+
 /** A tracker that cannot be reached, or refuses. */
 export class TrackerError extends GradusError {
   /** It will fail the same way again: a wrong token, no such path, a refusal. */

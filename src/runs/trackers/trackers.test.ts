@@ -94,6 +94,7 @@ describe('trackers of a run that trains', () => {
       run.appendMetrics(metricsRow(step))
       await wait(30)
     }
+    await until(() => logged.length > 0)
     expect(warnings()).toHaveLength(1)
     expect(logged).toEqual([warnings()[0].message])
     expect(logged[0]).toMatch(/MLflow at .*ECONNREFUSED.*the training goes on, and it is tried again/)

@@ -12,17 +12,8 @@ import { trackedSettings } from './metrics.ts'
 import { Mlflow } from './mlflow.ts'
 import { Shipment } from './shipment.ts'
 import { TensorBoard } from './tensorboard.ts'
-import type { EndStatus, RunFacts, Tracker } from './tracker.ts'
+import type { EndStatus, OpenTrackerOptions, RunFacts, Tracker, TrackerEnv } from './tracker.ts'
 import { Trackio } from './trackio.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
-
-export interface OpenTrackerOptions {
-  env?: Env
-  signal?: AbortSignal
-  /** Of one request. */
-  timeoutMs?: number
-}
 
 /** A tracker from its settings, not yet asked for anything. @throws TrackerError for settings that cannot be used */
 export const openTracker = (
@@ -40,7 +31,10 @@ export const openTracker = (
 }
 
 /** What is wrong with settings of trackers, before a run begins. @throws ConfigError */
-export const checkTrackers = (trackers: readonly TrackerSettings[] = [], env: Env = process.env): void => {
+export const checkTrackers = (
+  trackers: readonly TrackerSettings[] = [],
+  env: TrackerEnv = process.env,
+): void => {
   const known = new Map<string, number>()
   for (const [i, settings] of trackers.entries()) {
     try {

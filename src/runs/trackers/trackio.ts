@@ -4,23 +4,17 @@
  */
 
 import { shortHash } from '../../util/canonical.ts'
+import type { SettingsOf } from './config.ts'
 import {
   type EndStatus,
   type Opened,
+  type OpenTrackerOptions,
   type RunFacts,
   type TrackedPoint,
   type Tracker,
   TrackerError,
 } from './tracker.ts'
 import { askTracker, refusal, serverUrl, type TrackerConnection } from './transport.ts'
-
-export interface TrackioSettings {
-  /** Null: TRACKIO_SERVER_URL. */
-  uri: string | null
-  project: string
-}
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const API_VERSION = 1
 
@@ -35,12 +29,8 @@ export class Trackio implements Tracker {
 
   /** @throws TrackerError for an address that is none, or missing */
   constructor(
-    { uri, project }: TrackioSettings,
-    {
-      env = process.env,
-      signal,
-      timeoutMs = 10_000,
-    }: { env?: Env; signal?: AbortSignal; timeoutMs?: number } = {},
+    { uri, project }: SettingsOf<'trackio'>,
+    { env = process.env, signal, timeoutMs = 10_000 }: OpenTrackerOptions = {},
   ) {
     const url = serverUrl({
       ...{ kind: 'trackio', uri, variable: 'TRACKIO_SERVER_URL', env },

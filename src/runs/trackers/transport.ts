@@ -1,7 +1,7 @@
 /** @file Requests to a tracker's server: JSON out, JSON back, within a time and a size, failures distinguished by whether they pass. */
 
 import { tryJson } from '../../util/json.ts'
-import { TrackerError } from './tracker.ts'
+import { type TrackerEnv, TrackerError } from './tracker.ts'
 
 const MOST_BYTES = 8 << 20
 const MOST_WORDS = 300
@@ -26,7 +26,7 @@ interface ServerAddress {
   uri: string | null
   /** Environment variable. */
   variable: string
-  env: Readonly<Record<string, string | undefined>>
+  env: TrackerEnv
   /** How to give what must not stand in an address. */
   credentials: string
 }

@@ -1,10 +1,7 @@
 /** @file The paths of the dashboard. What a run's files say goes out as JSON, never as a page. */
 
-import { statSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { z } from 'zod'
-import { describeCriteria } from '../../runs/criterion-words.ts'
 import { GradusError } from '../../util/errors.ts'
 import {
   type DashboardContext,
@@ -12,18 +9,12 @@ import {
   foundRun,
   NotFound,
   openRun,
-  queryOf,
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { livePage, MOST_CURVE_POINTS } from './curves.ts'
-import { fileOf } from './library.ts'
-import { addMorePaths } from './more-paths.ts'
-import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
 import { addPairPaths } from './pairs.ts'
-import { listRollouts, rolloutPage, rolloutQuery, rolloutsQuery } from './rollout-query.ts'
-import { runView } from './run-view.ts'
+import { addOtherPaths, addRunPaths } from './paths.ts'
 import type { LiveRun } from './wire.ts'
 
 /** How often a page is told what files have gained. */
@@ -32,21 +23,6 @@ const LIVE_MS = 1_000
 const BEAT_TICKS = 15
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
-/** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
-const SHORT_BYTES = 8e6
-
-const step = z.coerce.number().min(0).optional()
-const curvesQuery = z.object({
-  from: step,
-  to: step,
-  points: z.coerce.number().int().min(10).max(MOST_CURVE_POINTS).optional(),
-})
-
-const rolloutBytes = (run: OpenRun): number => {
-  const path = fileOf(run.found.dir, 'rollouts.jsonl')
-  return path === null ? 0 : statSync(path).size
-}
-
 /** What a page listens to: how things stand now. */
 type LiveTopic = () => Promise<{ event: string; data: unknown }>
 
@@ -77,48 +53,6 @@ const runTopic =
     }
     return { event: 'run', data }
   }
-
-/** Adds what the pages of runs ask for. */
-const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
-  app.get('/api/runs', async c => {
-    context.library.look()
-    return c.json(await context.summaries.all(context.library.runs))
-  })
-  app.get('/api/runs/:id', async c => {
-    const run = await openRun(context, c.req.param('id'))
-    return c.json(runView(run, await summaryOf(context, run)))
-  })
-  app.get('/api/runs/:id/curves', async c => {
-    const { run } = await indexedRun(context, c.req.param('id'))
-    await run.advance()
-    return c.json(livePage(run, queryOf(c, curvesQuery)))
-  })
-}
-
-/** Rollouts of a run, as far as its index has them; a short file is read before the answer. */
-const indexedRun = async (
-  context: DashboardContext,
-  id: string,
-): Promise<{ run: OpenRun; bytes: number }> => {
-  const run = context.runs.get(foundRun(context, id))
-  const bytes = rolloutBytes(run)
-  const reading = run.rollouts.advance().catch(() => false)
-  if (bytes - run.rollouts.bytes < SHORT_BYTES) await reading
-  return { run, bytes }
-}
-
-const addRolloutPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
-  app.get('/api/runs/:id/rollouts', async c => {
-    const { run, bytes } = await indexedRun(context, c.req.param('id'))
-    return c.json(listRollouts(run.found, run.rollouts, queryOf(c, rolloutsQuery), bytes))
-  })
-  app.get('/api/runs/:id/rollouts/:nth', async c => {
-    const { run } = await indexedRun(context, c.req.param('id'))
-    const criteria = describeCriteria(run.info)
-    const [nth, query] = [Number(c.req.param('nth')), queryOf(c, rolloutQuery)]
-    return c.json(rolloutPage(run.found, run.rollouts, nth, query, criteria))
-  })
-}
 
 /** Server-sent events until the page goes: how things stand, and again whenever that is something else. */
 const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
@@ -166,8 +100,7 @@ export const createApp = (
     c.res.headers.set('cache-control', 'no-store')
   })
   addRunPaths(app, context)
-  addRolloutPaths(app, context)
-  addMorePaths(app, context)
+  addOtherPaths(app, context)
   addStreams(app, context)
   addControlPath(app, context, controlToken)
   addPairPaths(app, context, controlToken)

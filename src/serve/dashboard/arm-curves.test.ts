@@ -93,7 +93,7 @@ describe('curves of an experiment under way', () => {
       ],
     })
     const [about, { charts }] = await curves(json, id)
-    expect(about.text).toContain('Of 5 runs in the folder of the work, as far as they are.')
+    expect(about).toContain('Of 5 runs in the folder of the work, as far as they are.')
     const reward = charts.find(({ title }: { title: string }) => title === 'Reward')
     expect(reward.series.map(({ label }: { label: string }) => label)).toEqual([
       'control, n = 2',
@@ -113,14 +113,14 @@ describe('curves of an experiment under way', () => {
     writeFileSync(join(work, 'paper', HASH, 'method', 'a-seed-0', 'run', 'evals.jsonl'), text)
     const json = await ask([work])
     const [about, { charts }] = await curves(json, `paper~${HASH}`)
-    expect(about.text).toContain('Of 5 runs')
+    expect(about).toContain('Of 5 runs')
     expect(charts[0]).toMatchObject({ x: [1], series: [{ values: [0.5] }] })
   })
 
   it('stand with its results as soon as there are some, and the work is no experiment of its own any more', async () => {
     const json = await ask([writeWork('done-work'), writeResults('done-results')])
     expect(await titles(json)).toEqual([['Paper', '/experiment/paper']])
-    expect((await curves(json, 'paper'))[0].text).toContain('Of 5 runs in the folder of the work')
+    expect((await curves(json, 'paper'))[0]).toContain('Of 5 runs in the folder of the work')
   })
 })
 
@@ -137,7 +137,7 @@ describe('curves of results', () => {
     })
     for (let i = 0; i < 2; i++)
       expect(await curves(json, 'paper')).toMatchObject([
-        { text: expect.stringContaining('Of the runs beside the results') },
+        expect.stringContaining('Of the runs beside the results'),
         { charts: [] },
       ])
     expect(reads).toBe(1)

@@ -5,9 +5,9 @@ import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
-import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
+import { armChart, COLORS, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Block, chartBlock, type PageSection, textBlock } from '../../runs/report/view.ts'
+import type { Block, PageSection } from '../../runs/report/view.ts'
 import { plural } from '../../util/format.ts'
 import { thinnedData } from './curves.ts'
 import { workFolder } from './experiments.ts'
@@ -29,7 +29,8 @@ const CURVES_ABOUT =
 
 /** Where curves come from, and how far they may be trusted. */
 const curveBlocks = (source: string, charts: readonly ChartSpec[]): Block[] => [
-  ...[textBlock(`${source} ${CURVES_ABOUT}`), chartBlock(charts)],
+  `${source} ${CURVES_ABOUT}`,
+  { kind: 'charts', charts },
 ]
 
 /** Runs of a registration by arm: they lie in `paper/hash/arm/start-seed/run`, wherever the folder of the work is. */
@@ -73,12 +74,7 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Blo
   }
   const left = arms.reduce((sum, [, runs]) => sum + runs.length, 0) - read
   const source = `Of ${plural(read, 'run')} in the folder of the work, as far as they are${left === 0 ? '' : `; ${plural(left, 'run')} more are left out`}.`
-  const charts = overlayCharts(groups, { band: meanBand }).map(spec => ({
-    ...spec,
-    ...aboutOnly(spec.series),
-    series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,
-  }))
-  return curveBlocks(source, charts)
+  return curveBlocks(source, overlayCharts(groups, { band: meanBand }).map(armChart))
 }
 
 /** Names the state of the file beside results; null where there is none. */

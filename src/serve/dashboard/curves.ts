@@ -6,6 +6,7 @@ import type { MonitorSign } from '../../runs/report/signs.ts'
 import type { Block, PageView } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { plural } from '../../util/format.ts'
+import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 
 /** More points than a chart has pixels say nothing. */
@@ -84,12 +85,11 @@ const eventBlock = ({ events }: OpenRun): Block | false => {
 /** The rollouts that show a sign, and the curves around it. */
 const signLinks = ({ found: { id }, rollouts }: OpenRun, { monitor, step }: MonitorSign): Block => {
   const shown = rollouts.shownBy(monitor, step)
-  const address = `/run/${encodeURIComponent(id)}/rollouts?monitor=${encodeURIComponent(monitor)}&from=${step}&to=${step}`
   const text = `${plural(shown, 'rollout')} that ${shown === 1 ? 'shows' : 'show'} it`
   return {
     kind: 'links',
     links: [
-      ...(shown > 0 ? [{ text, href: address }] : []),
+      ...(shown > 0 ? [{ text, href: runAddress(id, 'rollouts', { monitor, from: step, to: step }) }] : []),
       { text: 'Steps around it', href: `?from=${Math.max(1, step - 20)}&to=${step + 20}` },
     ],
   }

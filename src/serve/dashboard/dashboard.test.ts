@@ -133,7 +133,7 @@ describe('runs', () => {
 
   it('have metrics of judges and of comparisons by the names that reports give them', async () => {
     const judges = await json('/api/runs/one/judges')
-    expect(judges.sections[0].blocks[0].table.rows).toEqual([
+    expect(judges.sections[0].blocks[0].rows).toEqual([
       { cells: ['Missing verdicts', '25.0%', '25.0%', ''] },
       { cells: ['Judge: calls', '3', '3', '120'] },
     ])

@@ -13,19 +13,19 @@ import { scoreTable } from '../../runs/report/tables.ts'
 import {
   type Block,
   type Chip,
+  emptyBlock,
   type PageChoice,
   type PageView,
   plainView,
   type ScoreLine,
   type TableView,
-  tableBlock,
   tableSection,
-  textBlock,
 } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
 import { number, percent, points, pointsInterval } from '../../util/format.ts'
+import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import type { LightEval } from './wire.ts'
 
@@ -63,24 +63,23 @@ const allScores = (evals: readonly LightEval[]): TableView => {
   return scoreTable(lines, { bars, others, evals, head: 'Step' })
 }
 
-const addressOf = ({ found: { id } }: OpenRun, query: EvaluationQuery): string => {
-  const asked = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value))
-  return `/run/${encodeURIComponent(id)}/evaluation?${asked}`
-}
-
 /** The responses to one problem at two evaluations, one beside the other. */
 const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: EvaluationQuery): PageView => {
   const criteria = describeCriteria(run.info)
   const answers = twoEvals(run, set, query).map((row): Block => {
     const shown = sampleRow(row, id)
     return shown === null
-      ? textBlock('No response was kept of this evaluation.', 'empty')
+      ? emptyBlock('No response was kept of this evaluation.')
       : { kind: 'rollouts', rows: [shown], criteria, of: 'score' }
   })
   return {
     title: id,
-    intro: [{ kind: 'links', links: [{ text: 'All problems', href: addressOf(run, { ...query, set }) }] }],
+    intro: [
+      {
+        kind: 'links',
+        links: [{ text: 'All problems', href: runAddress(run.found.id, 'evaluation', { ...query, set }) }],
+      },
+    ],
     sections: [
       {
         title: id.length > 160 ? 'Responses to one problem' : id,
@@ -147,7 +146,7 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
   const paired = first.step === last.step ? null : pairedDifference(first, last, name)
   const items = [...changed, ...readable].slice(0, MOST_ITEMS)
-  const table = itemTable(items, item => addressOf(run, { ...query, set, item }))
+  const table = itemTable(items, item => runAddress(run.found.id, 'evaluation', { ...query, set, item }))
   return [
     { kind: 'choices', choices: choicesOf(run, set, rows, name) },
     {
@@ -159,7 +158,7 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
         ['paired difference, points', paired && changeOf(paired)],
       ],
     },
-    items.length === 0 ? textBlock('No problem changed.', 'empty') : tableBlock(table),
+    items.length === 0 ? emptyBlock('No problem changed.') : table,
   ]
 }
 

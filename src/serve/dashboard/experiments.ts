@@ -3,16 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import {
-  type Block,
-  foldBlock,
-  type PageView,
-  panelBlock,
-  plainView,
-  statusChip,
-  tableSection,
-  textBlock,
-} from '../../runs/report/view.ts'
+import { type Block, type PageView, plainView, statusChip, tableSection } from '../../runs/report/view.ts'
 import { countEach } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
@@ -47,19 +38,11 @@ const readClaim = (dir: string, name: string): Claim | null => {
   return parsed.success ? parsed.data : null
 }
 
-const jsonFiles = (dir: string): string[] =>
-  readdirSync(dir)
-    .filter(name => name.endsWith('.json'))
-    .sort()
-
-const claimsIn = (dir: string): Claim[] => jsonFiles(dir).flatMap(name => readClaim(dir, name) ?? [])
-
-const firstClaim = (dir: string): Claim | null => {
-  for (const name of jsonFiles(dir)) {
-    const claim = readClaim(dir, name)
-    if (claim !== null) return claim
+const claimsIn = function* (dir: string): Generator<Claim> {
+  for (const name of readdirSync(dir).sort()) {
+    const claim = name.endsWith('.json') ? readClaim(dir, name) : null
+    if (claim !== null) yield claim
   }
-  return null
 }
 
 /** The first heading of summary.md, and the paragraph under it. */
@@ -71,7 +54,8 @@ const headOf = (dir: string): { title: string | null; summary: string | null } =
 
 /** `paper/hash`: where the runs of an experiment lie below the folder of the work; null where results do not say. */
 export const workFolder = ({ dir, name, isWork }: FoundExperiment): string | null => {
-  const hash = isWork ? basename(dir) : firstClaim(dir)?.registration?.sha256?.slice(0, 16)
+  const [first] = isWork ? [] : claimsIn(dir)
+  const hash = isWork ? basename(dir) : first?.registration?.sha256?.slice(0, 16)
   return hash === undefined ? null : join(name, hash)
 }
 
@@ -101,7 +85,7 @@ const statusChips = (claims: readonly Claim[]): Block => {
 
 /** What every format of results has; of one under way its curves are all there is. */
 const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
-  const claims = isWork ? [] : claimsIn(dir)
+  const claims = isWork ? [] : [...claimsIn(dir)]
   const { title, summary } = isWork
     ? { title: `${name}, under way`, summary: 'It has no results yet.' }
     : headOf(dir)
@@ -118,7 +102,7 @@ const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): Pa
   }
   return {
     ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },
-    intro: [textBlock(summary ?? '', 'lead'), statusChips(claims)],
+    intro: [{ kind: 'text', text: summary ?? '', class: 'lead' }, statusChips(claims)],
     sections: [claims.length > 0 && tableSection('Claims', '', table), ...curves],
   }
 }
@@ -126,7 +110,7 @@ const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): Pa
 const listPanel = (found: FoundExperiment): Block => {
   const { title, summary, claims } = bareExperiment(found)
   const href = `/experiment/${encodeURIComponent(found.id)}`
-  return panelBlock([textBlock(summary ?? ''), statusChips(claims)], { title, href })
+  return { kind: 'panel', title, href, blocks: [summary ?? '', statusChips(claims)] }
 }
 
 /** The page of all experiments. */
@@ -158,6 +142,12 @@ export const experimentPage = async (
   return {
     ...(known ?? page),
     footer: undefined,
-    end: [text !== null && foldBlock('Its summary as written', { kind: 'document', text })],
+    end: [
+      text !== null && {
+        kind: 'fold',
+        title: 'Its summary as written',
+        blocks: [{ kind: 'document', text }],
+      },
+    ],
   }
 }

@@ -3,15 +3,14 @@
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
 import { knownMetric } from '../../runs/report/known-metrics.ts'
 import {
-  chartBlock,
   type PageSection,
   type PageView,
   plainView,
   type TableView,
-  tableBlock,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { capitalised, number, percent } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
 
@@ -45,17 +44,8 @@ const calledOf = (key: string, name: string | null): { title: string; unit: Char
     unit: /CachedShare$/.test(name ?? key) ? 'rate' : 'number',
   }
 
-interface JudgeMetric {
-  title: string
-  unit: ChartUnit
-  mean: number
-  last: number
-  /** Of what is counted. */
-  total: number | null
-  chart: ChartSpec
-}
-
-const metricsOf = ({ metrics }: OpenRun): JudgeMetric[] => {
+/** Each metric as a row of the table and as a chart. */
+const metricsOf = ({ metrics }: OpenRun): { cells: string[]; chart: ChartSpec }[] => {
   const { rows } = metrics.rows(POINTS)
   const found = metrics
     .names()
@@ -67,27 +57,21 @@ const metricsOf = ({ metrics }: OpenRun): JudgeMetric[] => {
       const value = name === null ? row[key] : (row[key] as MetricGroup | undefined)?.[name]
       return typeof value === 'number' ? roundForPage(value) : null
     })
-    const known = values.filter(value => value !== null)
-    if (known.length === 0) return []
+    const mean = meanKnown(values)
+    if (mean === null) return []
     const { title, unit } = calledOf(key, name)
-    const mean = known.reduce((sum, value) => sum + value, 0) / known.length
+    const text = unit === 'share' || unit === 'rate' ? percent : number
+    const last = values.findLast(value => value !== null)
     const total = COUNTS.test(name ?? key) ? metrics.total(key, name ?? undefined) : null
     const chart: ChartSpec = {
       ...{ id: `judge-${key}-${name ?? ''}`, title, unit, x: rows.map(row => row.step) },
       series: [{ label: title, color: 'c1', kind: 'line', values }],
     }
-    return [{ title, unit, mean, last: known.at(-1)!, total, chart }]
+    return [
+      { cells: [title, text(mean), text(last), total === null ? '' : number(Math.round(total))], chart },
+    ]
   })
 }
-
-const metricTable = (metrics: readonly JudgeMetric[]): TableView => ({
-  head: ['Metric', 'Mean of a step', 'Latest', 'In all'],
-  rows: metrics.map(({ title, unit, mean, last, total }) => {
-    const text = unit === 'share' || unit === 'rate' ? percent : number
-    const all = total === null ? '' : number(Math.round(total))
-    return { cells: [title, text(mean), text(last), all] }
-  }),
-})
 
 const evaluationTable = ({ evals }: OpenRun): TableView => ({
   head: ['Step', { name: 'Set', kind: 'item' }, 'Calls', 'Missing verdicts'],
@@ -104,11 +88,15 @@ export const judgesPage = (run: OpenRun): PageView => {
   if (metrics.length === 0 && evaluations.rows.length === 0)
     return plainView('Judges', 'No judge was asked in this run: its criteria are decided by programs.')
   const charts = metrics.map(({ chart }) => chart)
+  const table: TableView = {
+    head: ['Metric', 'Mean of a step', 'Latest', 'In all'],
+    rows: metrics.map(({ cells }) => ({ cells })),
+  }
   const judges: PageSection = {
     title: 'Judges',
     about:
       'Metrics a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is given by the sign of the points.',
-    blocks: [tableBlock(metricTable(metrics)), chartBlock(charts, 'narrow')],
+    blocks: [table, { kind: 'charts', charts, size: 'narrow' }],
   }
   const isAsked = evaluations.rows.length > 0
   return {

@@ -56,6 +56,14 @@ export const fileOf = (dir: string, name: string): string | null => {
 
 const hasRun = (dir: string): boolean => fileOf(dir, 'config.json') !== null
 
+/** The address of a page of a run, with what is asked for of it. */
+export const runAddress = (run: string, path: string, query: Record<string, unknown> = {}): string => {
+  const known = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return `/run/${encodeURIComponent(run)}/${path}?${new URLSearchParams(Object.fromEntries(known))}`
+}
+
 /** Results of an experiment, as `gradus experiment` writes them. */
 const hasExperiment = (dir: string): boolean =>
   fileOf(dir, 'controls.json') !== null && fileOf(dir, 'summary.md') !== null
@@ -75,7 +83,7 @@ const foldersIn = (dir: string): string[] => {
     .map(({ name }) => name)
 }
 
-/** A name that stands in an address as it is: folders joined by `~`. */
+/** A name that stands in an address as it is: folders joinKnown by `~`. */
 const idOf = (path: string): string => path.split(/[\\/]/).join('~')
 
 export class Library {

@@ -149,13 +149,21 @@ const labelsOf = ({ found }: OpenRun): Preference[] => {
   return path === null ? [] : readPreferences(path).standing
 }
 
+/** Hints that an answer was shown are not told; rows of earlier versions do not say what the prompt is without them. */
+const promptOf = ({ a, b }: ShownPair): string => {
+  const [shortest] = [a.read(), b.read()]
+    .map(own => own.plainPrompt ?? own.prompt ?? '')
+    .sort((x, y) => x.length - y.length)
+  return shortest
+}
+
 /** What a person is shown of a pair: no score and no verdict. */
-const shownPair = ({ pair, a, b }: ShownPair): PairsView['pair'] => {
-  const rows = [a.read(), b.read()]
-  // Hints that an answer was shown are not told; rows of earlier versions do not say what the prompt is without them.
-  const [prompt] = rows.map(own => own.plainPrompt ?? own.prompt ?? '').sort((x, y) => x.length - y.length)
-  const [first, second] = rows.map(({ response, turns }) => ({ response, ...(turns && { turns }) }))
-  return { id: pair, prompt, a: first, b: second }
+const shownPair = (own: ShownPair): PairsView['pair'] => {
+  const [a, b] = [own.a.read(), own.b.read()].map(({ response, turns }) => ({
+    response,
+    ...(turns && { turns }),
+  }))
+  return { id: own.pair, prompt: promptOf(own), a, b }
 }
 
 /** @param back the pair to show, where this person has not chosen */
@@ -186,19 +194,13 @@ const asked = z.union([
   z.strictObject({ who, undo: z.string().max(64) }),
 ])
 
-const labelOf = ({
-  pair,
-  problemId,
-  points,
-  a,
-  b,
-}: ShownPair): Omit<Preference, 'id' | 'at' | 'who' | 'choice'> => {
+const labelOf = (own: ShownPair): Omit<Preference, 'id' | 'at' | 'who' | 'choice'> => {
   const side = ({ read, credits }: Answer) => {
     const { step, role, sample, set, response } = read()
     return { step, role, sample, set, response, credits }
   }
-  const { prompt } = shownPair({ pair, problemId, points, a, b, unsure: [] })!
-  return { pair, problemId, prompt, points, a: side(a), b: side(b) }
+  const { pair, problemId, points, a, b } = own
+  return { pair, problemId, prompt: promptOf(own), points, a: side(a), b: side(b) }
 }
 
 /** Writes down what was asked for. @returns the pair that an undoing brings back */

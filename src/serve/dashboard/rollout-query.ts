@@ -4,9 +4,9 @@ import { z } from 'zod'
 import type { Criteria, PageChoice, PageView, TableView } from '../../runs/report/view.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
-import { number } from '../../util/format.ts'
+import { joinKnown, number } from '../../util/format.ts'
 import { rowAt } from './growing-file.ts'
-import type { FoundRun } from './library.ts'
+import { type FoundRun, runAddress } from './library.ts'
 import type { IndexedRollout, RolloutIndex } from './rollout-index.ts'
 import type { RolloutsPage } from './wire.ts'
 
@@ -131,14 +131,14 @@ const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows
     finishReason,
     flags = {},
   } = row
-  const is = [role, ...(sample === undefined ? [] : [`sample ${sample}`]), finishReason]
+  const is = [role, sample !== undefined && `sample ${sample}`, finishReason]
   return {
     cells: [
       String(step),
       { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
       {
         text: String(problemId ?? '').slice(0, 200) || 'rollout',
-        ...{ href, notes: [is.filter(word => word !== undefined).join(' · ')] },
+        ...{ href, notes: [joinKnown(is, ' · ')] },
         chips: [
           ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
           ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),
@@ -179,11 +179,7 @@ const choicesOf = (index: RolloutIndex, query: RolloutsQuery): PageChoice[] => {
 /** The address of a rollout, or of all, with what was asked for. */
 const addressOf = (run: string, query: Partial<RolloutsQuery>, nth?: number): string => {
   const { after: _, ...filters } = query
-  const known = Object.entries(filters).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, `${value}`]],
-  )
-  const place = nth === undefined ? '' : `/${nth}`
-  return `/run/${encodeURIComponent(run)}/rollouts${place}?${new URLSearchParams(Object.fromEntries(known))}`
+  return runAddress(run, nth === undefined ? 'rollouts' : `rollouts/${nth}`, filters)
 }
 
 /** A page of a list. @param bytes of the file, to say how far the index is */

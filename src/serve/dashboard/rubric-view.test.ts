@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { shownSections } from '../../runs/report/view.ts'
+import { shownSections, type TableView } from '../../runs/report/view.ts'
 import { OpenRun } from './open-run.ts'
-import { criteriaOf, rubricPage } from './rubric-view.ts'
+import { rubricPage } from './rubric-view.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-rubric-view-'))
 process.env.GRADUS_CACHE = join(root, 'cache')
@@ -25,7 +25,13 @@ const opened = async (files: Record<string, readonly object[]>) => {
   return run
 }
 
-const metricsOf = async (files: Parameters<typeof opened>[0]) => criteriaOf(await opened(files))
+/** Cells of a column of the criteria. */
+const cellsOf = async (column: string, files: Parameters<typeof opened>[0]) => {
+  const [{ blocks }] = shownSections(rubricPage(await opened(files)))
+  const { head, rows } = blocks[0] as TableView
+  const place = head.findIndex(own => (typeof own === 'string' ? own : own.name) === column)
+  return rows.map(({ cells }) => cells[place])
+}
 
 /** Two rollouts of a group, met or not. */
 const pair = (step: number, first: boolean | null, second: boolean) =>
@@ -37,7 +43,7 @@ const pair = (step: number, first: boolean | null, second: boolean) =>
 describe('discrimination', () => {
   it('is what the run recorded over all its groups, in the last tenth of the steps', async () => {
     const steps = Array.from({ length: 20 }, (_, i) => i + 1)
-    const criteria = await metricsOf({
+    const cells = await cellsOf('Discrimination', {
       metrics: steps.map(step => ({
         step,
         criteria: { c: 0.5 },
@@ -45,7 +51,7 @@ describe('discrimination', () => {
       })),
       rollouts: steps.flatMap(step => pair(step, true, false)),
     })
-    expect(criteria).toMatchObject([{ id: 'c', discrimination: { value: 0.25, keptGroups: null } }])
+    expect(cells).toEqual(['25.0%'])
   })
 
   it('of an older run is over the groups of which several were kept, where these are enough', async () => {
@@ -54,10 +60,9 @@ describe('discrimination', () => {
       ...Array.from({ length: 8 }, (_, i) => pair(i + 1, i < 2, true)).flat(),
       ...pair(9, null, true),
     ]
-    const criteria = await metricsOf({ rollouts })
-    expect(criteria[0].discrimination).toEqual({ value: 6 / 8, keptGroups: 8 })
-    const few = await metricsOf({ rollouts: rollouts.slice(0, 14) })
-    expect(few[0].discrimination).toBeNull()
+    const cells = await cellsOf('Discrimination', { rollouts })
+    expect(cells).toEqual([{ text: '75.0%', notes: ['of 8 kept groups'] }])
+    expect(await cellsOf('Discrimination', { rollouts: rollouts.slice(0, 14) })).toEqual(['–'])
   })
 })
 
@@ -66,13 +71,13 @@ it('agreement is of the latest evaluation in which two graders spoke', async () 
     ...{ step, set: `set ${step}`, n: 1, primary: 'a', scores: { a: { value: 1 } } },
     ...(agreement && { agreement }),
   })
-  const criteria = await metricsOf({
+  const cells = await cellsOf('Agreement', {
     metrics: [{ step: 1, criteria: { c: 1, d: 1 } }],
     evals: [evaluation(0, { c: 0.5, d: 0.1 }), evaluation(5, { c: 0.75, d: null }), evaluation(9)],
   })
-  expect(criteria.map(({ agreement }) => agreement)).toEqual([
-    { value: 0.75, step: 5, set: 'set 5' },
-    { value: 0.1, step: 0, set: 'set 0' },
+  expect(cells).toEqual([
+    { text: '75.0%', notes: ['step 5'], title: 'set 5' },
+    { text: '10.0%', notes: ['step 0'], title: 'set 0' },
   ])
 })
 
@@ -89,7 +94,7 @@ it('validity stands beside its floor of chance, and metrics by sign apart', asyn
     ],
   })
   const section = shownSections(rubricPage(run)).find(({ title }) => title === 'The rubric as a whole')!
-  const [table] = section.blocks.flatMap(block => (block && block.kind === 'table' ? [block.table] : []))
+  const [table] = section.blocks as TableView[]
   const bar = (text: string, value: number, floor: number | null) => ({
     text,
     bar: { value, floor },

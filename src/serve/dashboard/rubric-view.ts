@@ -12,37 +12,16 @@ import {
   type PageView,
   plainView,
   type TableCell,
-  tableBlock,
+  type TableView,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
-import { pearson } from '../../util/descriptive.ts'
+import { meanKnown, pearson } from '../../util/descriptive.ts'
 import { NONE, number, percent, plural, points } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
+import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RolloutIndex } from './rollout-index.ts'
-
-export interface CriterionMetrics {
-  id: string
-  words: CriterionDescription
-  /** Mean over the training rollouts, first and last tenth of the steps. */
-  first: number | null
-  last: number | null
-  /** Shares of the points earned, and to be had, in the last tenth. */
-  rewardShare: number | null
-  pointShare: number | null
-  /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
-  kept: number
-  rate: number | null
-  withReward: number | null
-  /**
-   * Share of groups in which it tells rollouts apart: of all groups of the last tenth of the steps, or, of runs that do not
-   * record it, of so many groups of which several rollouts were kept.
-   */
-  discrimination: { value: number; keptGroups: number | null } | null
-  /** Share of responses on which two graders said the same of it, at the latest evaluation where two did. */
-  agreement: { value: number; step: number; set: string } | null
-}
 
 /** Added and dropped rubrics that a page is sent, the latest. */
 const MOST_FATES = 120
@@ -50,29 +29,24 @@ const MOST_FATES = 120
 /** Of fewer a correlation says nothing. */
 const FEWEST_PAIRS = 8
 
-const correlation = (pairs: readonly (readonly [number, number])[]): number | null =>
-  pairs.length < FEWEST_PAIRS
-    ? null
-    : pearson(
-        pairs.map(([x]) => x),
-        pairs.map(([, y]) => y),
-      )
-
-/** Of the rollouts that were kept. */
+/** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
 const keptMetrics = ({ rollouts }: OpenRun, id: string) => {
   const place = rollouts.criteria.known(id)
-  if (place < 0) return { kept: 0, rate: null, withReward: null }
-  const pairs: [number, number][] = []
-  let [sum, kept] = [0, 0]
-  for (let nth = 0; nth < rollouts.count; nth++) {
+  const credits: number[] = []
+  const pairs: { credit: number; reward: number }[] = []
+  for (let nth = 0; place >= 0 && nth < rollouts.count; nth++) {
     const credit = rollouts.credit(nth, place)
     if (credit === null) continue
-    sum += credit
-    kept++
+    credits.push(credit)
     const { reward } = rollouts.at(nth)
-    if (reward !== null) pairs.push([credit, reward])
+    if (reward !== null) pairs.push({ credit, reward })
   }
-  return { kept, rate: kept === 0 ? null : sum / kept, withReward: correlation(pairs) }
+  const [xs, ys] = [pairs.map(({ credit }) => credit), pairs.map(({ reward }) => reward)]
+  return {
+    kept: credits.length,
+    rate: meanKnown(credits),
+    withReward: pairs.length < FEWEST_PAIRS ? null : pearson(xs, ys),
+  }
 }
 
 /** Groups of which so many are needed before a share of them is said. */
@@ -102,7 +76,7 @@ const keptGroups = function* (rollouts: RolloutIndex): Generator<number[]> {
  * Of runs that do not record it: by place of a criterion, the share of groups of which several rollouts were kept in which it
  * tells these apart. The best and the worst of a step are kept, so it is too high rather than too low.
  */
-const keptDiscrimination = (rollouts: RolloutIndex): CriterionMetrics['discrimination'][] => {
+const keptDiscrimination = (rollouts: RolloutIndex): TableCell[] => {
   const counts = rollouts.criteria.list.map(() => ({ all: 0, apart: 0 }))
   for (const group of keptGroups(rollouts))
     for (const [place, count] of counts.entries()) {
@@ -112,7 +86,7 @@ const keptDiscrimination = (rollouts: RolloutIndex): CriterionMetrics['discrimin
       count.apart += Number(credits.some(credit => credit !== credits[0]))
     }
   return counts.map(({ all, apart }) =>
-    all < FEWEST_GROUPS ? null : { value: apart / all, keptGroups: all },
+    all < FEWEST_GROUPS ? NONE : { text: percent(apart / all), notes: [`of ${plural(all, 'kept group')}`] },
   )
 }
 
@@ -120,43 +94,22 @@ const keptDiscrimination = (rollouts: RolloutIndex): CriterionMetrics['discrimin
 const discriminationOf = ({ rollouts, metrics }: OpenRun, last: MetricsRow | undefined) => {
   const records = metrics.names().some(({ key }) => key === 'discrimination')
   const kept = records ? [] : keptDiscrimination(rollouts)
-  return (id: string): CriterionMetrics['discrimination'] => {
+  return (id: string): TableCell => {
     const value = valueIn(last?.discrimination, id)
-    return value === null ? (kept[rollouts.criteria.known(id)] ?? null) : { value, keptGroups: null }
+    return value === null ? (kept[rollouts.criteria.known(id)] ?? NONE) : percent(value)
   }
 }
 
 /** By two graders on the same responses; the latest evaluation that had two. */
-const agreementOn = ({ evals }: OpenRun, id: string): CriterionMetrics['agreement'] => {
+const agreementOn = ({ evals }: OpenRun, id: string): TableCell => {
   const found = evals.findLast(({ agreement }) => typeof agreement?.[id] === 'number')
-  return found ? { value: found.agreement![id]!, step: found.step, set: found.set } : null
+  if (found === undefined) return NONE
+  return { text: percent(found.agreement![id]), notes: [`step ${found.step}`], title: found.set }
 }
 
 const valueIn = (group: unknown, id: string): number | null => {
   const value = typeof group === 'object' && group !== null ? (group as MetricGroup)[id] : null
   return typeof value === 'number' ? value : null
-}
-
-/** The criteria of the run's own rubric first, in its order. */
-export const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
-  const { rows } = run.metrics.rows(10)
-  const [first, last] = [rows[0], rows.at(-1)]
-  const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
-  const words = describeCriteria(run.info)
-  const declared = run.info.rubric?.criteria.map(({ id }) => id) ?? []
-  const ids = [...new Set([...declared, ...named, ...run.rollouts.criteria.list])]
-  const discrimination = discriminationOf(run, last)
-  return ids.map(id => ({
-    id,
-    words: ownValue(words, id) ?? {},
-    first: valueIn(first?.criteria, id),
-    last: valueIn(last?.criteria, id),
-    rewardShare: valueIn(last?.rewardShare, id),
-    pointShare: valueIn(last?.pointShare, id),
-    ...keptMetrics(run, id),
-    discrimination: discrimination(id),
-    agreement: agreementOn(run, id),
-  }))
 }
 
 /** What the metrics are, for who points at their names. */
@@ -179,52 +132,62 @@ const changeCell = (difference: number, ...notes: string[]): TableCell => ({
 const barCell = (value: number | null, floor?: number | null, ...notes: string[]): TableCell =>
   value === null ? NONE : { text: percent(value), bar: { value, floor }, notes }
 
-const criterionCells = (run: string, own: CriterionMetrics): TableCell[] => {
-  const { id, words, first, last, rate, rewardShare, pointShare, discrimination, agreement } = own
+/** Its name, which leads to rollouts that do not meet it, and its points. */
+const nameCells = (run: string, id: string, words: CriterionDescription): TableCell[] => {
   const { text, check, points: worth } = words
   const says = [shownName(words), text, check === null ? 'a judge decides' : check]
-  const unmet = `/run/${encodeURIComponent(run)}/rollouts?criterion=${encodeURIComponent(id)}&verdict=unmet`
-  const groups = discrimination?.keptGroups ?? null
   return [
-    { text: id, href: unmet, notes: says.filter(words => words !== undefined) },
-    worth === undefined ? '' : pointsWord(worth),
-    percent(first),
-    barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
-    first !== null && last !== null ? changeCell(last - first) : '',
     {
-      text: percent(rewardShare),
-      notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
+      text: id,
+      href: runAddress(run, 'rollouts', { criterion: id, verdict: 'unmet' }),
+      notes: says.filter(words => words !== undefined),
     },
-    discrimination === null
-      ? NONE
-      : {
-          text: percent(discrimination.value),
-          notes: groups === null ? [] : [`of ${plural(groups, 'kept group')}`],
-        },
-    agreement === null
-      ? NONE
-      : { text: percent(agreement.value), notes: [`step ${agreement.step}`], title: agreement.set },
-    number(own.withReward),
-    own.kept === 0 ? NONE : number(own.kept),
+    worth === undefined ? '' : pointsWord(worth),
   ]
 }
 
+/** The criteria of the run's own rubric first, in its order. */
+const criterionRows = (run: OpenRun): TableView['rows'] => {
+  const { rows } = run.metrics.rows(10)
+  const [early, late] = [rows[0], rows.at(-1)]
+  const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
+  const words = describeCriteria(run.info)
+  const declared = run.info.rubric?.criteria.map(({ id }) => id) ?? []
+  const discrimination = discriminationOf(run, late)
+  return [...new Set([...declared, ...named, ...run.rollouts.criteria.list])].map(id => {
+    const { kept, rate, withReward } = keptMetrics(run, id)
+    const [first, last] = [early, late].map(row => valueIn(row?.criteria, id))
+    const pointShare = valueIn(late?.pointShare, id)
+    return {
+      cells: [
+        ...nameCells(run.found.id, id, ownValue(words, id) ?? {}),
+        percent(first),
+        barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
+        first !== null && last !== null ? changeCell(last - first) : '',
+        {
+          text: percent(valueIn(late?.rewardShare, id)),
+          notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
+        },
+        ...[discrimination(id), agreementOn(run, id), number(withReward)],
+        kept === 0 ? NONE : number(kept),
+      ],
+    }
+  })
+}
+
 const criteriaSection = (run: OpenRun): PageSection | null => {
-  const criteria = criteriaOf(run)
-  if (criteria.length === 0) return null
+  const rows = criterionRows(run)
+  if (rows.length === 0) return null
   const pairs = Object.entries(MEANINGS).map(([name, text]) => ({ name, text }))
-  const table = {
-    head: [
-      ...['Criterion', 'Points', 'First', { name: 'Now', kind: 'meter' }, 'Change', 'Share of the reward'],
-      ...[explained('Discrimination'), explained('Agreement'), explained('With the reward'), 'Kept verdicts'],
-    ],
-    rows: criteria.map(own => ({ cells: criterionCells(run.found.id, own) })),
-  }
+  const head = [
+    ...['Criterion', 'Points', 'First', { name: 'Now', kind: 'meter' }, 'Change', 'Share of the reward'],
+    ...[explained('Discrimination'), explained('Agreement'), explained('With the reward'), 'Kept verdicts'],
+  ]
   return {
     title: 'Criteria',
     about:
       'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
-    blocks: [tableBlock(table), foldBlock('What the columns mean', { kind: 'pairs', pairs })],
+    blocks: [{ head, rows }, foldBlock('What the columns mean', { kind: 'pairs', pairs })],
   }
 }
 

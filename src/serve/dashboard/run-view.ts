@@ -2,32 +2,26 @@
 
 import { hasGivenUp } from '../../runs/given-up.ts'
 import { runHead } from '../../runs/report/run-page.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { thinnedData } from './curves.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunSummary, RunView } from './wire.ts'
 
-const numbersOf = (values: object): Record<string, number> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'number'))
-
-/** Thresholds of monitors in a run's configuration, by monitor. */
-const monitorsOf = (config: unknown): RunView['monitors'] => {
-  const monitors = (config as { monitors?: unknown } | null)?.monitors
-  if (typeof monitors !== 'object' || monitors === null) return {}
+/** Thresholds of monitors in a run's configuration, by monitor, with what a person has changed since. */
+const monitorsOf = ({ info: { config }, events }: OpenRun): RunView['monitors'] => {
   const found: RunView['monitors'] = {}
+  const monitors = isRecord(config) && isRecord(config.monitors) ? config.monitors : {}
   for (const [name, value] of Object.entries(monitors)) {
     if (value === null) found[name] = null
-    else if (typeof value === 'object' && name !== 'actions') found[name] = numbersOf(value)
+    else if (isRecord(value) && name !== 'actions')
+      found[name] = Object.fromEntries(Object.entries(value).filter(isNumberEntry))
   }
+  for (const { control, title, figures } of events)
+    if (control === 'threshold' && title !== undefined) found[title] = figures ?? null
   return found
 }
 
-/** With what a person has changed since. */
-const changedMonitors = (run: OpenRun): RunView['monitors'] => {
-  const monitors = { ...monitorsOf(run.info.config) }
-  for (const { control, title, figures } of run.events)
-    if (control === 'threshold' && title !== undefined) monitors[title] = figures ?? null
-  return monitors
-}
+const isNumberEntry = (entry: [string, unknown]): entry is [string, number] => typeof entry[1] === 'number'
 
 /** What monitors did and a request can undo now; whether a raise still stands the run itself knows best. */
 const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
@@ -42,6 +36,6 @@ const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
 export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
   run: summary,
   ...runHead(thinnedData(run, {}).data),
-  monitors: changedMonitors(run),
+  monitors: monitorsOf(run),
   undoable: undoableOf(run),
 })

@@ -1,14 +1,15 @@
 /** @file A run as a line of the table of runs, from a few pieces of its files: 200 runs are read in the blink of an eye. */
 
 import { statSync } from 'node:fs'
+import { flatSettings } from '../../runs/leaves.ts'
 import { listRun, rowsFromEnd, unreadableRun } from '../../runs/listing.ts'
 import { readRunInfo } from '../../runs/readers.ts'
-import { flatSettings } from '../../runs/report/compare.ts'
 import { stepSeconds } from '../../runs/report/data.ts'
 import { signsOf } from '../../runs/report/signs.ts'
 import type { EventRow, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
+import { MetricColumns } from './columns.ts'
 import { textAt } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
@@ -51,13 +52,9 @@ const spreadRows = (dir: string, size: number): MetricsRow[] =>
   }).flatMap(([line = '']) => (tryJson(line) as MetricsRow | undefined) ?? [])
 
 const sparkOf = (rows: readonly MetricsRow[], metric: string): (number | null)[] => {
-  const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
-  const values: (number | null)[] = []
-  for (let at = 0; at < rows.length; at += stride) {
-    const around = rows.slice(at, at + stride).map(row => row[metric])
-    values.push(meanKnown(around.map(value => (typeof value === 'number' ? value : null))))
-  }
-  return values
+  const columns = new MetricColumns()
+  for (const { step, [metric]: value } of rows) columns.add({ step, [metric]: value })
+  return columns.rows(SPARK_POINTS).rows.map(row => (row[metric] as number | null | undefined) ?? null)
 }
 
 /** Titles of monitors whose sign has come and not gone. */

@@ -2,18 +2,9 @@
 
 import { type ComponentChildren, Fragment, type VNode } from 'preact'
 import { number } from '../../../util/format.ts'
-import type { EventRow, RolloutRow } from '../../rows.ts'
+import type { RolloutRow } from '../../rows.ts'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
-import type {
-  Block,
-  BlockList,
-  ChartTools,
-  HeadlineCard,
-  PageChoice,
-  PageFact,
-  PagePair,
-  Panel,
-} from '../view.ts'
+import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact, Panel } from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
 import { ColorKey, Lines } from './lines.tsx'
 import { Radar } from './radar.tsx'
@@ -53,7 +44,9 @@ export const Facts = ({ facts }: { facts: readonly PageFact[] }) => (
   </div>
 )
 
-const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) => (
+type BlockOf<Kind> = Extract<KindBlock, { kind: Kind }>
+
+const Cards = ({ cards }: BlockOf<'cards'>) => (
   <section class="stack cards">
     {cards.map(({ title, before, after, gain, notes }) => (
       <div class="panel card" key={title}>
@@ -74,7 +67,7 @@ const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) => (
   </section>
 )
 
-const Events = ({ events }: { events: readonly EventRow[] }) => (
+const Events = ({ events }: BlockOf<'events'>) => (
   <ul class="plain">
     {events.map((event, i) => (
       <li class="row" key={`${event.at ?? ''}-${i}`}>
@@ -86,7 +79,7 @@ const Events = ({ events }: { events: readonly EventRow[] }) => (
   </ul>
 )
 
-const Pairs = ({ pairs }: { pairs: readonly PagePair[] }) => (
+const Pairs = ({ pairs }: BlockOf<'pairs'>) => (
   <dl class="pairs">
     {pairs.map(({ name, text, note }) => (
       <Fragment key={name}>
@@ -101,7 +94,7 @@ const Pairs = ({ pairs }: { pairs: readonly PagePair[] }) => (
 )
 
 /** Links to the sections; none for fewer than three. */
-const Contents = ({ titles }: { titles: readonly string[] }) =>
+const Contents = ({ titles }: BlockOf<'contents'>) =>
   titles.length < 3 ? null : (
     <nav class="row contents" aria-label="Contents">
       {titles.map(title => (
@@ -119,154 +112,126 @@ const chartPlaced = (spec: ChartSpec) => (
   </figure>
 )
 
-/** With a chip or a note it has a head of its own, and is an article. */
-const PanelOf = ({ panel, live }: { panel: Panel; live?: LiveParts }) => {
-  const { id, class: own = '', title, href, chip, note, blocks } = panel
+/** With a chip it has a head of its own, and is an article. */
+const PanelOf = ({ id, class: own = '', title, href, chip, note, children }: Panel & Inside) => {
   const head = title !== undefined && <h3>{href === undefined ? title : <a href={href}>{title}</a>}</h3>
-  const inside = <Blocks blocks={blocks} live={live} />
-  if (chip === undefined)
-    return (
-      <div class={`panel ${own}`} id={id}>
-        {head}
-        {inside}
-      </div>
-    )
+  const Place = chip === undefined ? 'div' : 'article'
   return (
-    <article class={`panel ${own}`} id={id}>
-      <header class="row">
-        {head}
-        <ChipOf chip={chip} />
-        {note && <span class="quiet">{note}</span>}
-      </header>
-      {inside}
-    </article>
+    <Place class={`panel ${own}`} id={id}>
+      {chip === undefined ? (
+        head
+      ) : (
+        <header class="row">
+          {head}
+          <ChipOf chip={chip} />
+          {note && <span class="quiet">{note}</span>}
+        </header>
+      )}
+      {children}
+    </Place>
   )
 }
 
-type BlockOf<Kind> = Extract<Block, { kind: Kind }>
+interface Inside {
+  children: ComponentChildren
+}
 
-const Rollouts = ({
-  block: { rows, criteria, of, isBeside },
-  live,
-}: {
-  block: BlockOf<'rollouts'>
-  live?: LiveParts
-}) => (
-  <div class={isBeside ? 'stack beside' : 'stack'}>
-    {rows.map((row, i) => (
-      <RolloutCard key={`${i}-${row.step}`} {...{ row, criteria, of }} response={live?.response(row)} />
-    ))}
-  </div>
-)
+/** How each kind is shown. @param inside shows blocks that stand in it */
+type Shown = {
+  [Kind in KindBlock['kind']]: (
+    block: BlockOf<Kind>,
+    inside: (blocks: BlockList) => VNode,
+    live?: LiveParts,
+  ) => ComponentChildren
+}
 
-const Fold = ({
-  block: { title, isOpen, class: own, blocks },
-  live,
-}: {
-  block: BlockOf<'fold'>
-  live?: LiveParts
-}) => (
-  <details open={isOpen} class={own}>
-    <summary>{title}</summary>
-    <Blocks blocks={blocks} live={live} />
-  </details>
-)
-
-/** What is a line or two of HTML. */
-const Small = ({ block }: { block: Block }) => {
-  switch (block.kind) {
-    case 'text':
-      return block.text === '' ? null : <p class={block.class}>{block.text}</p>
-    case 'heading':
-      return (
-        <h3>
-          {block.text} {block.about !== undefined && <span class="quiet">{block.about}</span>}
-        </h3>
-      )
-    case 'metrics':
-      return (
-        <p class="row">
-          {Object.entries(block.metrics).map(([name, value]) => (
-            <span class="part" key={name}>
-              <b>{name}</b> {number(value)}
-            </span>
-          ))}
-        </p>
-      )
-    case 'chips':
-      return (
-        <div class="row">
-          {block.chips.map(chip => (
-            <ChipOf chip={chip} key={chip.text} />
-          ))}
-        </div>
-      )
-    case 'links':
-      return (
-        <div class="row tools">
-          {block.links.map(({ text, href, key }) => (
-            <a href={href} title={key} aria-keyshortcuts={key} key={text}>
-              {text}
-            </a>
-          ))}
-        </div>
-      )
-    case 'list':
-      return (
-        <ul>
-          {block.lines.map(line => (
-            <li key={line}>{line}</li>
-          ))}
-        </ul>
-      )
-    case 'document':
-      return <pre class="document">{block.text}</pre>
-    default:
-      return null
-  }
+const SHOWN: Shown = {
+  text: ({ text, class: own }) => text !== '' && <p class={own}>{text}</p>,
+  heading: ({ text, about }) => (
+    <h3>
+      {text} {about !== undefined && <span class="quiet">{about}</span>}
+    </h3>
+  ),
+  metrics: ({ metrics }) => (
+    <p class="row">
+      {Object.entries(metrics).map(([name, value]) => (
+        <span class="part" key={name}>
+          <b>{name}</b> {number(value)}
+        </span>
+      ))}
+    </p>
+  ),
+  chips: ({ chips }) => (
+    <div class="row">
+      {chips.map(chip => (
+        <ChipOf chip={chip} key={chip.text} />
+      ))}
+    </div>
+  ),
+  facts: Facts,
+  links: ({ links }) => (
+    <div class="row tools">
+      {links.map(({ text, href, key }) => (
+        <a href={href} title={key} aria-keyshortcuts={key} key={text}>
+          {text}
+        </a>
+      ))}
+    </div>
+  ),
+  list: ({ lines }) => (
+    <ul>
+      {lines.map(line => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  ),
+  pairs: Pairs,
+  contents: Contents,
+  cards: Cards,
+  events: Events,
+  charts: ({ charts, size = 'wide' }, _, live) => (
+    <div class={`stack charts ${size}`}>{charts.map(live?.draw ?? chartPlaced)}</div>
+  ),
+  radar: Radar,
+  lines: Lines,
+  key: ColorKey,
+  rollouts: ({ rows, criteria, of, isBeside }, _, live) => (
+    <div class={isBeside ? 'stack beside' : 'stack'}>
+      {rows.map((row, i) => (
+        <RolloutCard key={`${i}-${row.step}`} {...{ row, criteria, of }} response={live?.response(row)} />
+      ))}
+    </div>
+  ),
+  document: ({ text }) => <pre class="document">{text}</pre>,
+  stack: ({ class: own = '', blocks }, inside) => <div class={`stack ${own}`}>{inside(blocks)}</div>,
+  fold: ({ title, isOpen, class: own, blocks }, inside) => (
+    <details open={isOpen} class={own}>
+      <summary>{title}</summary>
+      {inside(blocks)}
+    </details>
+  ),
+  panel: (panel, inside) => <PanelOf {...panel}>{inside(panel.blocks)}</PanelOf>,
+  choices: ({ choices }, _, live) => (
+    <div class="row tools">{choices.map(choice => live?.choose(choice))}</div>
+  ),
+  load: ({ path, what }, _, live) => live?.load(path, what),
 }
 
 const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
-  switch (block.kind) {
-    case 'facts':
-      return <Facts facts={block.facts} />
-    case 'pairs':
-      return <Pairs pairs={block.pairs} />
-    case 'contents':
-      return <Contents titles={block.titles} />
-    case 'cards':
-      return <Cards cards={block.cards} />
-    case 'events':
-      return <Events events={block.events} />
-    case 'table':
-      return <TextTable table={block.table} />
-    case 'charts':
-      return <div class={`stack charts ${block.size}`}>{block.charts.map(live?.draw ?? chartPlaced)}</div>
-    case 'radar':
-      return <Radar rows={block.rows} />
-    case 'lines':
-      return <Lines lines={block.lines} ends={block.ends} />
-    case 'key':
-      return <ColorKey colors={block.colors} />
-    case 'rollouts':
-      return <Rollouts block={block} live={live} />
-    case 'panel':
-      return <PanelOf panel={block} live={live} />
-    case 'fold':
-      return <Fold block={block} live={live} />
-    case 'stack':
-      return (
-        <div class={`stack ${block.class ?? ''}`}>
-          <Blocks blocks={block.blocks} live={live} />
-        </div>
-      )
-    case 'choices':
-      return <div class="row tools">{block.choices.map(choice => live?.choose(choice))}</div>
-    case 'load':
-      return <>{live?.load(block.path, block.what)}</>
-    default:
-      return <Small block={block} />
-  }
+  if (typeof block === 'string') return block === '' ? null : <p class="about">{block}</p>
+  if ('head' in block) return <TextTable table={block} />
+  const show = SHOWN[block.kind] as Shown['text' | 'panel']
+  return (
+    <>
+      {show(
+        block as never,
+        blocks => (
+          <Blocks blocks={blocks} live={live} />
+        ),
+        live,
+      )}
+    </>
+  )
 }
 
 export const Blocks = ({ blocks, live }: { blocks: BlockList; live?: LiveParts }) => (

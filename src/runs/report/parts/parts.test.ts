@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
 import { withoutRaw } from '../answers.ts'
-import { part } from '../render.ts'
+import { part } from '../page.ts'
 import { scoreTable } from '../tables.ts'
 import type { Block, PageView } from '../view.ts'
 import { Blocks } from './blocks.tsx'

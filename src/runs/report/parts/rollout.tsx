@@ -1,21 +1,48 @@
 /** @file One rollout: what was asked, what was thought and said, and every verdict on it. All of it is text, never HTML. */
 
 import type { ComponentChildren } from 'preact'
-import { number } from '../../../util/format.ts'
+import { joinKnown, number, plural } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow, RolloutStep } from '../../rows.ts'
-import { describeAnswer, rolloutFacts, STATUS_MARKS } from '../rollout-words.ts'
 import type { Criteria } from '../view.ts'
 import { ResponseText } from './response.tsx'
 import { VerdictTable } from './verdicts.tsx'
 
-/** With a mark: nothing is told by colour alone. A status without a colour of its own is grey. */
+/** Marks of the states of steps that have a colour: nothing is told by colour alone. Others are grey. */
+const STATUS_MARKS: Readonly<Record<string, string>> = {
+  entailed: '✓',
+  consistent: '≈',
+  contradicted: '✗',
+  unverifiable: '?',
+  unparsed: '¶',
+}
+
 const StepStatus = ({ status }: { status: string }) => (
   <span class={`chip ${STATUS_MARKS[status] === undefined ? 'plain' : status}`}>
     {STATUS_MARKS[status] !== undefined && <span aria-hidden="true">{STATUS_MARKS[status]} </span>}
     {status}
   </span>
 )
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  length: 'truncated',
+  failed: 'its world failed',
+  turns: 'out of turns',
+}
+
+/** Where it comes from and how it ended: `step 3`, `sample 1`, `212 tokens`, `truncated`. */
+const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', advantage }: RolloutRow) => {
+  const facts = [
+    `step ${step}`,
+    problemId,
+    role !== 'policy' && role,
+    sample !== undefined && `sample ${sample}`,
+    tokens !== undefined && plural(tokens, 'token'),
+    ownValue(ENDINGS, finishReason),
+    advantage !== undefined && `advantage ${number(advantage)}`,
+  ]
+  return joinKnown(facts, ' · ')
+}
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="plain steps">
@@ -50,18 +77,27 @@ const Prompt = ({ row }: { row: RolloutRow }) => (
   </>
 )
 
+const proofText = ({ valid, proved }: RolloutRow): string | null => {
+  if (valid === undefined) return null
+  if (proved) return 'proved'
+  if (!valid) return 'not proved'
+  return proved === undefined ? 'whole proof valid' : 'every step valid, not proved: one leaps'
+}
+
+/** The answer beside what was expected; nothing of a rollout that has none to give. */
 const Answer = ({ row }: { row: RolloutRow }) => {
-  const words = describeAnswer(row)
-  if (words === null) return null
-  const { text, right, gold, proof } = words
+  const { answer, gold, correct } = row
+  if (answer === undefined && gold === undefined) return null
+  const isRight = correct ?? (gold === undefined ? null : answer === gold)
+  const proof = proofText(row)
   return (
     <p class="answer">
       answer{' '}
-      <span class={right === null ? undefined : right ? 'right' : 'wrong'}>
-        {right !== null && <span aria-hidden="true">{right ? '✓ ' : '✗ '}</span>}
-        {text}
+      <span class={isRight === null ? undefined : isRight ? 'right' : 'wrong'}>
+        {isRight !== null && <span aria-hidden="true">{isRight ? '✓ ' : '✗ '}</span>}
+        {answer || 'no answer'}
       </span>
-      {gold !== null && <span class="quiet"> · expected {gold}</span>}
+      {gold != null && <span class="quiet"> · expected {gold}</span>}
       {proof !== null && <span class="quiet"> · {proof}</span>}
     </p>
   )
@@ -126,7 +162,7 @@ export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutC
           <small>{of}</small> {number(row.reward)}
         </span>
       )}
-      <span class="quiet">{rolloutFacts(row).join(' · ')}</span>
+      <span class="quiet">{factsOf(row)}</span>
       {row.monitor !== undefined && <span class="chip warning">{row.monitor}</span>}
     </header>
     <div class="rollout-cols">

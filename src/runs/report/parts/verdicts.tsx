@@ -4,10 +4,15 @@ import { number } from '../../../util/format.ts'
 import { type CriterionDescription, describeVerdict, pointsWord, shownName } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
-import { verdictWord } from '../rollout-words.ts'
 import type { Criteria } from '../view.ts'
 import { Table } from './table.tsx'
 import { noted } from './words.tsx'
+
+/** Of what a rubricator wrote the verdicts say which criteria are valid. */
+const verdictWord = ({ met }: RolloutVerdict, { role }: RolloutRow): string => {
+  if (met === null) return 'no verdict'
+  return `${met ? '' : 'not '}${role === 'rubricator' ? 'valid' : 'met'}`
+}
 
 /** A flaw that is not there is a good thing. */
 const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionDescription): string =>

@@ -1,13 +1,10 @@
-/** @file A chart in a page that goes on: drawn when it comes into view, given new values as they come; and how a reader wants it. */
+/** @file A chart in a page that goes on: drawn when it comes into view, given new values as they come. */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { type ChartSpec, chartPlace } from '../../../runs/report/chart-spec.ts'
 import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
 import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
-import type { ChartTools } from '../../../runs/report/view.ts'
-import { Check, Choice } from './parts.tsx'
-import { setQuery } from './route.tsx'
 
 export interface ChartLook {
   /** Points that a thick line averages; null: as the report does. */
@@ -19,24 +16,6 @@ export const lookOf = (query: URLSearchParams): ChartLook => ({
   smooth: query.has('smooth') ? Math.max(1, Number(query.get('smooth')) || 1) : null,
   log: query.get('log') === '1',
 })
-
-/** Chooses smoothing and scale of all charts. @param smoothings of which the first is what happens when nothing is chosen */
-export const LookTools = ({
-  query,
-  smoothings,
-}: {
-  query: URLSearchParams
-  smoothings: ChartTools['smoothings']
-}) => (
-  <>
-    <Choice name="smooth" label="Smoothing" value={query.get('smooth') ?? ''} options={smoothings} />
-    <Check
-      label="Logarithmic"
-      checked={query.get('log') === '1'}
-      onChange={checked => setQuery({ log: checked ? '1' : null })}
-    />
-  </>
-)
 
 /** The same curves with other smoothing, or on a logarithmic scale where they have room for one. */
 const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
@@ -115,13 +94,9 @@ export const Spark = ({ values, label }: { values: readonly (number | null)[]; l
   const known = values.filter(value => value !== null)
   if (known.length < 2) return null
   const [low, high] = [Math.min(...known), Math.max(...known)]
-  const points = values.flatMap((value, i) =>
-    value === null
-      ? []
-      : [
-          `${((i / (values.length - 1)) * 96 + 2).toFixed(1)},${(26 - ((value - low) / (high - low || 1)) * 22).toFixed(1)}`,
-        ],
-  )
+  const across = (i: number) => ((i / (values.length - 1)) * 96 + 2).toFixed(1)
+  const down = (value: number) => (26 - ((value - low) / (high - low || 1)) * 22).toFixed(1)
+  const points = values.flatMap((value, i) => (value === null ? [] : [`${across(i)},${down(value)}`]))
   const last = points.at(-1)!.split(',')
   return (
     <svg class="spark" viewBox="0 0 100 28" role="img" aria-label={label} preserveAspectRatio="none">

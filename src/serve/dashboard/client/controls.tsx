@@ -34,6 +34,7 @@ export const TokenField = ({ onSet }: { onSet(): void }) => {
   )
 }
 
+/** What can be asked for by a button, of a run of that status or of any that goes on. */
 const BUTTONS: readonly [action: 'pause' | 'go-on' | 'save' | 'stop', name: string, status?: string][] = [
   ['pause', 'Pause', 'running'],
   ['go-on', 'Go on', 'paused'],
@@ -55,23 +56,16 @@ const DONE: Record<ControlAction['action'], string> = {
   undo: 'It is undone after this step; the events say what became of it.',
 }
 
-interface ThresholdsProps {
-  monitors: RunView['monitors']
-  ask(action: ControlAction): void
-}
+type Ask = (action: ControlAction) => void
 
-const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
+const Thresholds = ({ monitors, ask }: { monitors: RunView['monitors']; ask: Ask }) => {
   const names = Object.keys(monitors)
   const [name, setName] = useState(names[0] ?? '')
   const [values, setValues] = useState<Record<string, string>>({})
   if (names.length === 0) return null
   const current = monitors[name] ?? {}
-  const numbers = Object.fromEntries(
-    Object.entries(current).map(([key, value]) => [
-      key,
-      values[key] === undefined ? value : Number(values[key]),
-    ]),
-  )
+  const typed = Object.entries(values).map(([key, value]) => [key, Number(value)])
+  const numbers = { ...current, ...Object.fromEntries(typed) }
   return (
     <details>
       <summary>Thresholds of the monitors</summary>
@@ -91,7 +85,7 @@ const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
             key={`${name}.${key}`}
             label={key}
             value={values[key] ?? String(value)}
-            onInput={typed => setValues({ ...values, [key]: typed })}
+            onInput={value => setValues({ ...values, [key]: value })}
           />
         ))}
         <button
@@ -114,7 +108,7 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
   const [said, setSaid] = useState<{ text: string; failed: boolean } | null>(null)
   const [known, setKnown] = useState(token() !== null)
   if (status !== 'running' && status !== 'paused') return null
-  const ask = (action: ControlAction) => {
+  const ask: Ask = action => {
     if (action.action === 'stop' && !confirm(`Stop ${view.run.name} after this step?`)) return
     const dropsSteps = action.action === 'undo' && action.of === 'rollback'
     if (dropsSteps && !confirm('Go on from where the run went back? What was trained since is dropped.'))

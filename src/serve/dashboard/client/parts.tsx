@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { PageChoice } from '../../../runs/report/view.ts'
 import type { LiveRun, RunView } from '../wire.ts'
 import type { Loaded } from './api.ts'
 import { type PageAddress, setQuery } from './route.tsx'
@@ -44,38 +45,32 @@ export const ago = (iso: string | null): string => {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
-interface ChoiceProps {
-  /** What it is in the address; the first option is what there is without it. */
-  name: string
-  label: string
-  value: string
-  /** Values, with what they are called where that is something else. */
-  options: readonly (string | readonly [value: string, words: string])[]
+interface ChoiceProps extends PageChoice {
   /** In place of a change of the address. */
   onChoose?(value: string): void
 }
 
-export const Choice = ({
-  name,
-  label,
-  value,
-  options,
-  onChoose = chosen => setQuery({ [name]: chosen }),
-}: ChoiceProps) => (
-  <label>
-    {label}{' '}
-    <select value={value} onChange={event => onChoose(event.currentTarget.value)}>
-      {options.map(option => {
-        const [own, words] = typeof option === 'string' ? [option, option] : option
-        return (
-          <option key={own} value={own}>
-            {words}
-          </option>
-        )
-      })}
-    </select>
-  </label>
-)
+/** The first option is what there is where the address says nothing. */
+export const Choice = ({ name, label, value, options, resets = [], onChoose }: ChoiceProps) => {
+  const inAddress = (chosen: string) =>
+    setQuery({ [name]: chosen, ...Object.fromEntries(resets.map(other => [other, null])) })
+  const choose = onChoose ?? inAddress
+  return (
+    <label>
+      {label}{' '}
+      <select value={value} onChange={event => choose(event.currentTarget.value)}>
+        {options.map(option => {
+          const [own, words] = typeof option === 'string' ? [option, option] : option
+          return (
+            <option key={own} value={own}>
+              {words}
+            </option>
+          )
+        })}
+      </select>
+    </label>
+  )
+}
 
 interface CheckProps {
   label: string

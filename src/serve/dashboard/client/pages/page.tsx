@@ -6,17 +6,23 @@ import { PageBody, PageHead } from '../../../../runs/report/parts/page.tsx'
 import { type Block, type ChartTools, type PageView, shownSections } from '../../../../runs/report/view.ts'
 import { number } from '../../../../util/format.ts'
 import { useJson } from '../api.ts'
-import { Chart, LookTools, lookOf } from '../chart.tsx'
-import { Choice, Empty, useTitle, Waiting } from '../parts.tsx'
+import { Chart, lookOf } from '../chart.tsx'
+import { Check, Choice, Empty, useTitle, Waiting } from '../parts.tsx'
 import { type PageAddress, setQuery } from '../route.tsx'
 import { Response } from '../tokens.tsx'
 
 const showAll = () => setQuery({ from: null, to: null })
 const zoom = (from: number, to: number) => setQuery({ from: Math.floor(from), to: Math.ceil(to) }, false)
 
+/** How a reader wants the charts, of which the first smoothing is what happens when nothing is chosen. */
 const Tools = ({ query, tools: { smoothings, steps } }: { query: URLSearchParams; tools: ChartTools }) => (
   <div class="row tools sticky">
-    <LookTools query={query} smoothings={smoothings} />
+    <Choice name="smooth" label="Smoothing" value={query.get('smooth') ?? ''} options={smoothings} />
+    <Check
+      label="Logarithmic"
+      checked={lookOf(query).log}
+      onChange={checked => setQuery({ log: checked ? '1' : null })}
+    />
     {steps && (
       <span class="quiet">
         steps {number(steps.from)} to {number(steps.to)}
@@ -46,15 +52,7 @@ const livePartsOf = (page: PageView, query: URLSearchParams): LiveParts => {
   const zoomed = tools?.steps && { onZoom: zoom, onReset: showAll }
   const live: LiveParts = {
     draw: spec => <Chart key={spec.id} {...{ spec, look, marks, ...zoomed }} />,
-    choose: ({ resets = [], name, ...choice }) => (
-      <Choice
-        key={name}
-        {...{ name, ...choice }}
-        onChoose={chosen =>
-          setQuery({ [name]: chosen, ...Object.fromEntries(resets.map(other => [other, null])) })
-        }
-      />
-    ),
+    choose: choice => <Choice key={choice.name} {...choice} />,
     load: (path, what) => <Later path={path} what={what} live={live} />,
     response: row => <Response row={row} />,
     tools: own => <Tools query={query} tools={own} />,
@@ -74,31 +72,28 @@ interface LivePageProps {
   what: string
 }
 
-/** A page without its head, which stands on one that has it. */
-export const LivePage = ({ path, query, version, what }: LivePageProps) => {
+/** A page as the server has it, with what this one adds. */
+const useLivePage = ({ path, query, version }: Omit<LivePageProps, 'what'>) => {
   const loaded = useJson<PageView>(askedOf(path, query), version)
   const page = loaded.value
-  const live = useMemo(() => page && livePartsOf(page, query), [page, query])
+  return { loaded, page, live: useMemo(() => page && livePartsOf(page, query), [page, query]) }
+}
+
+/** A page without its head, which stands on one that has it. */
+export const LivePage = ({ what, ...asked }: LivePageProps) => {
+  const { loaded, page, live } = useLivePage(asked)
   if (page === null || live === null) return <Waiting loaded={loaded} what={what} />
   return <PageBody page={page} live={live} />
 }
 
 /** A page of its own. */
-export const WholePage = ({ path, query, what }: LivePageProps) => {
-  const loaded = useJson<PageView>(askedOf(path, query))
-  const page = loaded.value
+export const WholePage = ({ what, ...asked }: LivePageProps) => {
+  const { loaded, page, live } = useLivePage(asked)
   useTitle(page?.title ?? what)
-  const live = useMemo(() => page && livePartsOf(page, query), [page, query])
   return (
     <main id="content">
-      {page === null || live === null ? (
-        <Waiting loaded={loaded} what={what} />
-      ) : (
-        <>
-          <PageHead {...page} />
-          <PageBody page={page} live={live} />
-        </>
-      )}
+      {page && <PageHead {...page} />}
+      {page && live ? <PageBody page={page} live={live} /> : <Waiting loaded={loaded} what={what} />}
     </main>
   )
 }

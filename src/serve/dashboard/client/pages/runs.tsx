@@ -5,7 +5,7 @@ import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { Table } from '../../../../runs/report/parts/table.tsx'
 import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
-import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
+import { formatDuration, joinKnown, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
@@ -43,15 +43,7 @@ const sorted = (runs: readonly RunSummary[], sort: string): RunSummary[] => {
   })
 }
 
-const grouped = (runs: readonly RunSummary[], isGrouped: boolean): [string, RunSummary[]][] => {
-  if (!isGrouped) return [['', [...runs]]]
-  const groups = new Map<string, RunSummary[]>()
-  for (const run of runs) {
-    const recipe = run.recipe ?? 'no recipe'
-    groups.set(recipe, [...(groups.get(recipe) ?? []), run])
-  }
-  return [...groups].sort(([a], [b]) => a.localeCompare(b))
-}
+const recipeOf = ({ recipe }: RunSummary): string => recipe ?? 'no recipe'
 
 /** Time that is left of a run that goes on. */
 export const leftOf = ({ status, steps, step, stepSeconds }: RunSummary): string | null =>
@@ -126,10 +118,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
       [
         'Run',
         ({ id, name, folder, recipe, preset }) =>
-          noted(
-            <a href={addressOf('run', id)}>{name}</a>,
-            [folder, recipe, preset].filter(Boolean).join(' · '),
-          ),
+          noted(<a href={addressOf('run', id)}>{name}</a>, joinKnown([folder, recipe, preset], ' · ')),
         'head',
       ],
       ['Status', run => <State run={run} />],
@@ -184,6 +173,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
     if (!next.delete(id)) next.add(id)
     setChosen(next)
   }
+  const recipes = isGrouped ? [...new Set(shown.map(recipeOf))].sort((a, b) => a.localeCompare(b)) : []
   const running = runs.filter(({ status }) => status === 'running' || status === 'paused').length
   return (
     <main id="content">
@@ -226,12 +216,13 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
       {shown.length === 0 && (
         <Empty>{runs.length === 0 ? 'No run is here yet.' : 'No run is like that.'}</Empty>
       )}
-      {grouped(shown, isGrouped).map(([recipe, group]) => (
+      {recipes.map(recipe => (
         <section key={recipe}>
-          {recipe !== '' && <h2>{recipe}</h2>}
-          {group.length > 0 && <RunTable runs={group} chosen={chosen} choose={choose} />}
+          <h2>{recipe}</h2>
+          <RunTable runs={shown.filter(run => recipeOf(run) === recipe)} chosen={chosen} choose={choose} />
         </section>
       ))}
+      {!isGrouped && shown.length > 0 && <RunTable runs={shown} chosen={chosen} choose={choose} />}
     </main>
   )
 }
