@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4399,
   chat: 2821,
-  cli: 12209,
+  cli: 12210,
   eval: 2125,
   experiments: 7511,
   grade: 22176,
