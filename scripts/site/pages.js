@@ -21,6 +21,7 @@ export const SECTIONS = [
       'trackers',
       'use-what-you-trained',
       'push-to-the-hub',
+      'choose-a-scoring-rule',
       'rubric-dropout',
       'memory',
       'teacher-trajectories',
