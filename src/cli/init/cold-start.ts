@@ -85,7 +85,7 @@ const answersTo = async (
       (problem.isLong ? long : brief)(problem, ...rest)
     const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
-    // Rows that are decoded together take the room of the longest; those that take longest come first, or the time left is told too short.
+    // Rows that are decoded together take the room of the longest. Long ones come first, or the time left is told too short.
     const byLength = problems.toSorted((a, b) => Number(b.isLong) - Number(a.isLong))
     const { answers_P } = await askAll(asked, byLength, { onAnswer: progress.onAnswer, signal }, file)
     file.finish(answers_P.flat())
