@@ -7,7 +7,7 @@ import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { firstInterrupt } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { assertNotOpen, keyOf, serverLog, wholeNumber } from '../serve/options.ts'
+import { assertNotOpen, keyOf, port, serverLog } from '../serve/options.ts'
 
 interface DashboardCommandOptions {
   host: string
@@ -39,7 +39,7 @@ export const addDashboardCommand = (program: Command, io: Io, done: (code: numbe
     .description('Serves a page of runs, their rollouts and experiments, until it is told to stop.')
     .argument('[runs...]', 'folders')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8710)
+    .option('--port <n>', 'port; 0 takes a free one', port, 8710)
     .option('--token-env <name>', 'environment variable with the token that readers must send')
     .option(
       '--no-control',

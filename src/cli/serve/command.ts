@@ -1,19 +1,13 @@
 /** @file `gradus serve`: options and help; the work is in the modules that it loads when it runs. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
+import { count } from '../option-values.ts'
 import type { ServeChatOptions } from './chat.ts'
-import { limit, wholeNumber } from './options.ts'
+import { limit, port } from './options.ts'
 import type { ServeRewardOptions } from './reward.ts'
 import type { ServeTinkerOptions } from './tinker.ts'
-
-const port = (text: string): number => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
-    throw new InvalidArgumentError('Expected a port, 0 to 65535.')
-  return value
-}
 
 const REWARD_HELP = `
 Paths come from the configuration; by default /v1/grade, /openrlhf, /slime, and /verify for NeMo-Gym. Beside them:
@@ -93,9 +87,9 @@ const addChat = (serve: Command, io: Io, done: (code: number) => void): void => 
     .option('--name <name>', "the model's name for clients; that of the folder when absent")
     .option('--template <file>', "Jinja chat template in place of the model's own")
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8001)
-    .addOption(new Option('--threads <n>', 'threads of the engine').argParser(wholeNumber(1)).default(2))
-    .option('--max-rows <n>', 'samples that are drawn together', wholeNumber(1), 64)
+    .option('--port <n>', 'port; 0 takes a free one', port, 8001)
+    .addOption(new Option('--threads <n>', 'threads of the engine').argParser(count).default(2))
+    .option('--max-rows <n>', 'samples that are drawn together', count, 64)
     .option('--token-env <name>', 'environment variable with the bearer token that clients must send')
     .option('--limit <name=n>', 'bodyBytes, requests, bodyMs, drainMs, ... ; may be repeated', limit, {})
     .addHelpText('after', CHAT_HELP)
@@ -117,9 +111,9 @@ const addTinker = (serve: Command, io: Io, done: (code: number) => void): void =
     )
     .option('--state <dir>', 'folder of checkpoints', 'runs/tinker')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8000)
-    .addOption(new Option('--threads <n>', 'threads of an engine').argParser(wholeNumber(1)).default(2))
-    .option('--max-rows <n>', 'samples that are drawn together', wholeNumber(1), 64)
+    .option('--port <n>', 'port; 0 takes a free one', port, 8000)
+    .addOption(new Option('--threads <n>', 'threads of an engine').argParser(count).default(2))
+    .option('--max-rows <n>', 'samples that are drawn together', count, 64)
     .option('--key-env <name>', 'environment variable with the key that clients must send')
     .option(
       '--limit <name=n>',

@@ -7,16 +7,16 @@ import { EXIT, type Io } from '../io.ts'
 
 /** Collects `name=number`. */
 export const limit = (text: string, before: Record<string, number> = {}): Record<string, number> => {
-  const [name, value] = text.split('=', 2)
-  if (value === undefined || value === '' || !(Number(value) >= 0))
+  const [, name, value] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
+  if (name === undefined || value === undefined || value.trim() === '' || !(Number(value) >= 0))
     throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')
   return { ...before, [name]: Number(value) }
 }
 
-export const wholeNumber = (least: number) => (text: string) => {
+export const port = (text: string): number => {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isInteger(value) || value < least)
-    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`)
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('Expected a port, 0 to 65535.')
   return value
 }
 

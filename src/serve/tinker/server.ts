@@ -8,7 +8,7 @@ import { type Locked, type RunLock, takeLock } from '../../runs/lock.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { fetchHandler, jsonAnswer, type Refusal } from '../http/exchange.ts'
 import { Front, type FrontLog } from '../http/front.ts'
-import { errorFields, type Unhandled } from '../http/guards.ts'
+import type { Unhandled } from '../http/guards.ts'
 import { readGauge } from '../http/metrics.ts'
 import { createTinkerApp, errorBody } from './app.ts'
 import { TinkerBodies } from './body.ts'
@@ -89,7 +89,7 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
   const lock = takeLock(state, STATE)
   const service = openService(lock, { bases: models, state, engine, limits, onEvent })
   const bodies = new TinkerBodies()
-  const { app, isAllowed } = createTinkerApp(service, bodies, { key })
+  const { app, isAllowed } = createTinkerApp(service, bodies, { key, log })
   const front = new Front({
     handler: fetchHandler(app),
     limits: frontLimits(limits),
@@ -118,14 +118,12 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
   return {
     url,
     service,
-    onUnhandled(kind, error) {
-      front.metrics.unhandled.inc({ kind })
-      log?.event(`unhandled-${kind}`, errorFields(error))
-    },
+    onUnhandled: front.onUnhandled,
     async close() {
       const drained = service.drain()
       const unanswered = await front.drain()
       if (unanswered === 0) await drained
+      else service.abandon()
       await close()
       front.close()
       return unanswered

@@ -241,7 +241,9 @@ export class TinkerService {
   async #expire(afterMs: number): Promise<void> {
     for (const { id } of this.sessions.expire(afterMs)) {
       this.#options.onEvent?.('session-expired', { session: id })
-      await this.#end(id)
+      await this.#end(id).catch(error =>
+        this.#options.onEvent?.('session-not-ended', { session: id, error: String(error) }),
+      )
     }
   }
 
@@ -271,6 +273,14 @@ export class TinkerService {
       onEvent('not-saved', { model, error: String(error) })
     })
     for (const path of paths) onEvent('saved', { path })
+  }
+
+  /** Tells of the models that are lost where `drain` does not come to its end. */
+  abandon(): void {
+    for (const { id } of this.training.unsaved()) {
+      this.unsaved++
+      this.#options.onEvent?.('not-saved', { model: id, error: 'what was asked before was not done in time' })
+    }
   }
 
   async close(): Promise<void> {

@@ -164,17 +164,26 @@ export class ServedTraining {
     return path
   }
 
+  /** Models whose last updates no checkpoint has. */
+  unsaved(): Model[] {
+    return [...this.#models.values()].filter(one => one.isUnsaved)
+  }
+
   /**
-   * Saves what no checkpoint has, each model under the name `stopped`, for a week.
+   * Saves what no checkpoint has, each model under the name `stopped`, for a week. A gradient that waits for its step is dropped:
+   * the step will not come any more.
    * @param onFailed called with of a model that cannot be saved; the others are
    */
   async saveUnsaved(onFailed: (id: string, error: unknown) => void): Promise<string[]> {
     const paths: string[] = []
-    for (const model of [...this.#models.values()].filter(one => one.isUnsaved))
-      await this.saveState(model, STOPPED).then(
-        path => paths.push(path),
-        error => onFailed(model.id, error),
-      )
+    for (const model of this.unsaved())
+      await this.#queue
+        .run(model.sessionId, () => model.policy.dropGradient())
+        .then(() => this.saveState(model, STOPPED))
+        .then(
+          path => paths.push(path),
+          error => onFailed(model.id, error),
+        )
     return paths
   }
 
