@@ -51,15 +51,18 @@ export class Batcher {
     return this.#queue.length
   }
 
+  /** @throws QueueFullError when too many wait */
+  assertRoom(): void {
+    if (this.#queue.length >= this.#maxWaiting)
+      throw new QueueFullError(`${this.#queue.length} requests wait already`, { hint: 'try again later' })
+  }
+
   /**
    * The job's samples, as soon as its own are finished.
    * @throws QueueFullError when too many wait; what sampling throws.
    */
-  submit(job: BatchJob): Promise<Sample[]> {
-    if (this.#queue.length >= this.#maxWaiting)
-      return Promise.reject(
-        new QueueFullError(`${this.#queue.length} requests wait already`, { hint: 'try again later' }),
-      )
+  async submit(job: BatchJob): Promise<Sample[]> {
+    this.assertRoom()
     return new Promise((resolve, reject) => {
       const key = JSON.stringify([job.options, job.count])
       this.#queue.push({ job, key, samples: [], resolve, reject })

@@ -8,9 +8,11 @@ import { DataError, GradusError } from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { Bodies } from '../http/bodies.ts'
 import type { FrontBindings } from '../http/exchange.ts'
+import type { FrontLog } from '../http/front.ts'
+import { errorFields } from '../http/guards.ts'
 import { sameSecret } from '../reward/token.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
-import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
+import { chatGeneration, checkPrompts, completionGeneration, type Generation } from './generation.ts'
 import { Prompts } from './prompts.ts'
 import { CHAT_READERS, type ChatReaders } from './readers.ts'
 import { type ChatRequestBody, type CompletionRequestBody, WireError } from './wire.ts'
@@ -20,6 +22,8 @@ export interface ChatAppOptions extends BatcherOptions {
   token?: string | null
   /** Largest body of a request; 4 MiB by default. */
   maxBodyBytes?: number
+  /** Is told what nobody foresaw; the client is told only that the server failed. */
+  log?: Pick<FrontLog, 'event'>
 }
 
 type Env = { Bindings: Partial<FrontBindings> }
@@ -49,6 +53,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   const isAllowed = (header: string | undefined) => token === null || sameSecret(header, `Bearer ${token}`)
   app.onError((error, context) => {
     const wireError = toWireError(error)
+    if (wireError.status === 500) options.log?.event('error', errorFields(error))
     if (wireError.status === 429)
       context.header('retry-after', String(pace.retryAfterS(batcher.waiting / maxRows)))
     return context.json(wireError.body(), wireError.status)
@@ -121,6 +126,9 @@ const answering =
   ) => {
     if (!stream)
       return context.json(await pace.timed(() => wholeAnswer(shape, model, batcher, request, withLogprobs)))
+    // What can be refused is refused by a status, before a stream says that all is well.
+    checkPrompts(model, request)
+    batcher.assertRoom()
     const settings = { withLogprobs, includeUsage: Boolean(stream_options?.include_usage) }
     return streamSSE(context, async pieces => {
       let written: Promise<unknown> = Promise.resolve()

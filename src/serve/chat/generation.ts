@@ -100,7 +100,7 @@ export const completionGeneration = async (
 }
 
 /** @throws WireError 400 for prompts that the model cannot take. */
-const checkPrompts = ({ config }: LocalChat, { prompts, maxTokens }: Generation): void => {
+export const checkPrompts = ({ config }: LocalChat, { prompts, maxTokens }: Generation): void => {
   const { maxPositions, vocabSize } = config
   for (const prompt of prompts) {
     if (prompt.length === 0) throw new WireError(400, 'the prompt has no tokens')

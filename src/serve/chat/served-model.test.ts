@@ -118,15 +118,18 @@ describe('a sampler on our own chat server', () => {
     )
   })
 
-  it('refuses ids in a stream', async () => {
-    const answer = await fetch(`${server.url}/v1/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}` },
-      body: JSON.stringify({ prompt: [5, 6], stream: true, return_token_ids: true }),
-    })
-    expect([answer.status, await answer.text()]).toEqual([
-      400,
-      expect.stringContaining('set stream to false'),
-    ])
+  it('refuses ids in a stream, and a stream of what the context has no room for', async () => {
+    const streamed = (more: object) =>
+      fetch(`${server.url}/v1/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}` },
+        body: JSON.stringify({ prompt: [5, 6], stream: true, ...more }),
+      })
+    const refused = async (more: object, words: string) => {
+      const answer = await streamed(more)
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(words)])
+    }
+    await refused({ return_token_ids: true }, 'set stream to false')
+    await refused({ max_tokens: 9999 }, 'the context has 256')
   })
 })

@@ -3,7 +3,7 @@
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { fetchHandler, jsonAnswer, type Refusal } from '../http/exchange.ts'
 import { Front, type FrontLog } from '../http/front.ts'
-import { errorFields, type Unhandled } from '../http/guards.ts'
+import type { Unhandled } from '../http/guards.ts'
 import { type FrontLimits, frontLimitsOf } from '../http/limits.ts'
 import { newCounter, readGauge } from '../http/metrics.ts'
 import { type ChatAppOptions, createChatApp } from './app.ts'
@@ -48,6 +48,7 @@ export const startChatServer = async (
   const all = chatLimits(limits)
   const { app, drain, isAllowed, waiting, onAnswer } = createChatApp(model, {
     ...options,
+    log,
     maxBodyBytes: all.bodyBytes,
   })
   const front = new Front({
@@ -70,13 +71,13 @@ export const startChatServer = async (
   const answers = newCounter(registry, 'chat_requests_total', 'Requests answered.', ['status'])
   onAnswer(status => answers.inc({ status: String(status) }))
   readGauge(registry, 'chat_waiting', 'Prompts that wait for a batch.', gauge => gauge.set(waiting()))
-  const { url } = await front.listen(host, port)
+  const { url } = await front.listen(host, port).catch(async error => {
+    await model.policy.close()
+    throw error
+  })
   return {
     url,
-    onUnhandled(kind, error) {
-      front.metrics.unhandled.inc({ kind })
-      log?.event(`unhandled-${kind}`, errorFields(error))
-    },
+    onUnhandled: front.onUnhandled,
     async close() {
       const unanswered = await front.drain()
       if (unanswered === 0) await drain()

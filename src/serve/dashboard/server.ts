@@ -2,7 +2,7 @@
 
 import { fetchHandler } from '../http/exchange.ts'
 import { Front, type FrontLog } from '../http/front.ts'
-import { errorFields, type Unhandled } from '../http/guards.ts'
+import type { Unhandled } from '../http/guards.ts'
 import { frontLimitsOf } from '../http/limits.ts'
 import { createApp } from './app.ts'
 import { newContext, type ResultReaders } from './context.ts'
@@ -54,7 +54,7 @@ export const startDashboard = async (
   return {
     url,
     found: { runs: library.runs.length, experiments: library.experiments.length },
-    onUnhandled: (kind, error) => log?.event(`unhandled-${kind}`, errorFields(error)),
+    onUnhandled: front.onUnhandled,
     async close() {
       for (const stream of context.streams) stream.abort()
       await front.drain()

@@ -16,7 +16,7 @@ export type BodyEnd = { body: Uint8Array<ArrayBuffer> } | { refusal: Refusal } |
 const tooLarge = (maxBytes: number): Refusal => ({
   kind: 'too_large',
   status: 413,
-  message: `body: expected at most ${maxBytes} bytes, got more; send fewer items at a time, or raise limits.bodyBytes`,
+  message: `body: expected at most ${maxBytes} bytes, got more; send less at a time, or raise the server's limit bodyBytes`,
   reason: 'body',
 })
 

@@ -11,7 +11,7 @@ import { discardBody, readBody, statedLength } from './body.ts'
 import { Connections, type HttpConnection } from './connections.ts'
 import { endIdle, sleep } from './draining.ts'
 import type { FrontAnswer, Handler, Refusal } from './exchange.ts'
-import { errorFields } from './guards.ts'
+import { errorFields, type Unhandled } from './guards.ts'
 import type { FrontLimits } from './limits.ts'
 import { FrontMetrics } from './metrics.ts'
 import { isLoopback, pageRefusal } from './pages.ts'
@@ -166,6 +166,12 @@ export class Front {
     return this.#draining
   }
 
+  /** Counts and tells of what nobody foresaw, wherever in the process. */
+  readonly onUnhandled: Unhandled = (kind, error) => {
+    this.metrics.unhandled.inc({ kind })
+    this.#options.log?.event(`unhandled-${kind}`, errorFields(error))
+  }
+
   #createServer({ headersMs, bodyMs, connections }: FrontLimits): Server {
     const server = createServer({
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -281,7 +287,10 @@ export class Front {
     })
     const { method = 'GET', url = '/' } = incoming
     const answer = await handler({ method, url, headers: flatHeaders(incoming), body, signal: gone.signal })
-    if (outgoing.destroyed || incoming.socket.destroyed) return
+    if (outgoing.destroyed || incoming.socket.destroyed) {
+      if (answer.body instanceof ReadableStream) await answer.body.cancel()
+      return
+    }
     this.#head(outgoing, answer)
     const { answerMs } = this.#options.limits
     const late = () => {

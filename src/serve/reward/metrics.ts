@@ -1,9 +1,9 @@
 /** @file What the service tells Prometheus. */
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram, Registry } from 'prom-client'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { WorkPoolStats } from '../../util/work-pool.ts'
-import { loopDelayGauge } from '../http/metrics.ts'
+import { loopDelayGauge, newCounter, readGauge } from '../http/metrics.ts'
 import type { RewardResult } from './item.ts'
 import type { AdmissionQueue } from './queue.ts'
 
@@ -40,10 +40,17 @@ const outcomeOf = ({ met, credit }: Verdict): 'met' | 'unmet' | 'partial' | 'nul
 /** The service's own registry, so that two services in a process do not mix. */
 export class RewardMetrics {
   readonly registry = new Registry()
-  private readonly requests = this.counter('requests_total', 'Requests answered.', ['route', 'status'])
-  private readonly items = this.counter('items_total', 'Items graded.', ['route'])
-  private readonly verdicts = this.counter('verdicts_total', 'Verdicts.', ['source', 'sign', 'outcome'])
-  private readonly noReward = this.counter('no_reward_total', 'Items without a reward.', [])
+  private readonly requests = newCounter(this.registry, 'requests_total', 'Requests answered.', [
+    'route',
+    'status',
+  ])
+  private readonly items = newCounter(this.registry, 'items_total', 'Items graded.', ['route'])
+  private readonly verdicts = newCounter(this.registry, 'verdicts_total', 'Verdicts.', [
+    'source',
+    'sign',
+    'outcome',
+  ])
+  private readonly noReward = newCounter(this.registry, 'no_reward_total', 'Items without a reward.', [])
   private readonly requestSeconds = new Histogram({
     name: 'gradus_request_seconds',
     help: 'Time to answer a request that grades.',
@@ -62,9 +69,10 @@ export class RewardMetrics {
 
   /** @param metrics of judges and cache; called at every scrape */
   constructor(queue: AdmissionQueue, metrics: () => GradingMetrics) {
-    this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
-    this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
-    this.gauge(
+    readGauge(this.registry, 'queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
+    readGauge(this.registry, 'items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
+    readGauge(
+      this.registry,
       'null_rate',
       'Share of criteria without a verdict, by the sign of their points.',
       gauge => {
@@ -83,27 +91,6 @@ export class RewardMetrics {
     this.workerMetrics(metrics)
     this.cacheMetrics(metrics)
     this.judgeMetrics(metrics)
-  }
-
-  private counter(name: string, help: string, labelNames: string[]): Counter {
-    return new Counter({ name: `gradus_${name}`, help, labelNames, registers: [this.registry] })
-  }
-
-  private gauge(
-    name: string,
-    help: string,
-    collect: (gauge: Gauge) => void,
-    labelNames: string[] = [],
-  ): void {
-    new Gauge({
-      name: `gradus_${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect() {
-        collect(this)
-      },
-    })
   }
 
   /** Totals that are kept elsewhere: a counter that takes their value over. */
@@ -135,7 +122,7 @@ export class RewardMetrics {
     for (const [name, help, key] of totals)
       this.total(name, help, [], add => add({}, metrics().workers?.[key] ?? 0))
     for (const key of ['threads', 'waiting', 'running'] as const)
-      this.gauge(`worker_${key}`, `Workers of rules: ${key}.`, gauge =>
+      readGauge(this.registry, `worker_${key}`, `Workers of rules: ${key}.`, gauge =>
         gauge.set(metrics().workers?.[key] ?? 0),
       )
   }
@@ -168,7 +155,8 @@ export class RewardMetrics {
       ['judge_in_flight', 'Requests to judges under way.', 'inFlight'],
     ]
     for (const [name, help, key] of gauges)
-      this.gauge(
+      readGauge(
+        this.registry,
         name,
         help,
         gauge => {

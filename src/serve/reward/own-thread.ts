@@ -109,6 +109,7 @@ class GradingThread {
 
   readonly handle: Handler = ({ signal, ...request }) => {
     if (this.#over) return Promise.resolve(lost('it ended'))
+    if (signal.aborted) return Promise.resolve(lost('nobody waits for it'))
     return new Promise(resolve => {
       const id = this.#nextId++
       const onAbort = () => this.#send({ kind: 'abort', id })

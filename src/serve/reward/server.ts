@@ -3,7 +3,7 @@
 import type { FrontAnswer, Handler, Refusal } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/exchange.ts'
 import { Front } from '../http/front.ts'
-import { errorFields, type Unhandled } from '../http/guards.ts'
+import type { Unhandled } from '../http/guards.ts'
 import { readGauge } from '../http/metrics.ts'
 import { promptly } from '../http/watch.ts'
 import type { AppParts } from './app.ts'
@@ -92,10 +92,7 @@ export const startRewardServer = async (
   })
   return {
     ...address,
-    onUnhandled(kind, error) {
-      front.metrics.unhandled.inc({ kind })
-      log?.event(`unhandled-${kind}`, errorFields(error))
-    },
+    onUnhandled: front.onUnhandled,
     async drain() {
       const unanswered = await front.drain()
       await back.close()

@@ -9,8 +9,10 @@ import {
   PROTOBUF,
   sampleOutputJson,
 } from '../../tinker/index.ts'
-import { DataError } from '../../util/errors.ts'
+import { DataError, GradusError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
+import type { FrontLog } from '../http/front.ts'
+import { errorFields } from '../http/guards.ts'
 import { sameSecret } from '../reward/token.ts'
 import type { Env, TinkerBodies } from './body.ts'
 import { DOWNLOADS } from './downloads.ts'
@@ -23,6 +25,8 @@ import { infoOf, type TinkerService } from './service.ts'
 export interface TinkerAppOptions {
   /** Clients must send it as `x-api-key`; null: none. */
   key: string | null
+  /** Is told what nobody foresaw; the client is told only that the server failed. */
+  log?: Pick<FrontLog, 'event'>
 }
 
 export interface TinkerApp {
@@ -64,7 +68,7 @@ const statusOf = (error: Error): RequestError['status'] | 500 => {
 export const createTinkerApp = (
   service: TinkerService,
   bodies: TinkerBodies,
-  { key }: TinkerAppOptions,
+  { key, log }: TinkerAppOptions,
 ): TinkerApp => {
   const app = new Hono<Env>()
   const isAllowed: TinkerApp['isAllowed'] = ({ 'x-api-key': given, authorization = '' }) =>
@@ -72,7 +76,9 @@ export const createTinkerApp = (
   app.onError((error, context) => {
     const status = statusOf(error)
     if (status === 429 || status === 503) context.header('retry-after', '1')
-    const message = status === 500 ? 'the server failed on this request' : error.message
+    if (status === 500) log?.event('error', errorFields(error))
+    const isForeseen = status !== 500 || error instanceof GradusError
+    const message = isForeseen ? error.message : 'the server failed on this request'
     return context.json(errorBody(message), status)
   })
   app.notFound(context => context.json({ detail: 'Not Found' }, 404))

@@ -80,8 +80,11 @@ class Downloads {
     }
   }
 
-  /** @throws RequestError 401 for a signature that is none, 404 for what is not there */
-  read({ until, signature, id, kind, name, file }: Record<string, string>): Response {
+  /**
+   * Who asks for the head alone gets no body, which nobody would read to its end.
+   * @throws RequestError 401 for a signature that is none, 404 for what is not there
+   */
+  read({ until, signature, id, kind, name, file }: Record<string, string>, isHead: boolean): Response {
     const what = `${id}/${kind}/${name}${file === undefined ? '' : `/${file}`}`
     const given = Buffer.from(signature, 'hex')
     const right = this.#signature(what, until)
@@ -90,14 +93,14 @@ class Downloads {
       throw new RequestError(401, 'this address is not good, or no longer; ask for another')
     const stored = this.#checkpoints.find(`tinker://${id}/${kind}/${name}`)
     if (file === undefined)
-      return new Response(streamOf(Readable.from(tarOf(stored))), {
+      return new Response(isHead ? null : streamOf(Readable.from(tarOf(stored))), {
         headers: {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="${name}.tar"`,
         },
       })
     if (!filesOf(stored).includes(file)) throw new RequestError(404, `${name}: it has no file ${file}`)
-    return new Response(streamOf(createReadStream(join(stored.folder, file))), {
+    return new Response(isHead ? null : streamOf(createReadStream(join(stored.folder, file))), {
       headers: { 'content-type': 'application/octet-stream' },
     })
   }
@@ -127,5 +130,7 @@ export const addDownloadRoutes = (api: Hono<Env>, checkpoint: string, checkpoint
   })
   const signed = '/downloads/:until/:signature/:id/:kind{weights|sampler_weights}/:name'
   for (const path of [signed, `${signed}/:file`])
-    api.get(path, context => downloads.read(context.req.param() as Record<string, string>))
+    api.get(path, context =>
+      downloads.read(context.req.param() as Record<string, string>, context.req.method === 'HEAD'),
+    )
 }

@@ -1,7 +1,7 @@
 /** @file Copies of trained weights that stay as they are: in memory up to a bound, the older ones in files. */
 
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { CheckpointError } from '../../util/errors.ts'
@@ -15,9 +15,24 @@ interface Snapshot {
 
 const bytesOf = ({ sizes }: Snapshot): number => sizes.reduce((sum, size) => sum + size, 0)
 
-const copied = (bytes: ArrayBufferLike, start: number, length: number): SharedArrayBuffer => {
-  const part = new SharedArrayBuffer(length)
-  new Uint8Array(part).set(new Uint8Array(bytes, start, length))
+const copied = (given: SharedArrayBuffer): SharedArrayBuffer => {
+  const part = new SharedArrayBuffer(given.byteLength)
+  new Uint8Array(part).set(new Uint8Array(given))
+  return part
+}
+
+/** Most bytes of one read: no call of the system takes more than 2 GiB. */
+const MOST_READ = 2 ** 30
+
+/** The next `size` bytes of a file. @throws CheckpointError for one that is shorter */
+const nextPart = (fd: number, size: number, path: string): SharedArrayBuffer => {
+  const part = new SharedArrayBuffer(size)
+  const bytes = new Uint8Array(part)
+  for (let at = 0; at < size; ) {
+    const read = readSync(fd, bytes, at, Math.min(size - at, MOST_READ), null)
+    if (read === 0) throw new CheckpointError(`${path}: expected ${size - at} bytes more, got its end`)
+    at += read
+  }
   return part
 }
 
@@ -42,8 +57,13 @@ export class Snapshots {
   add(shared: readonly SharedArrayBuffer[]): string {
     const id = randomUUID()
     const sizes = shared.map(({ byteLength }) => byteLength)
-    this.#all.set(id, { parts: shared.map(part => copied(part, 0, part.byteLength)), sizes })
-    this.#makeRoom(id)
+    this.#all.set(id, { parts: shared.map(copied), sizes })
+    try {
+      this.#makeRoom(id)
+    } catch (error) {
+      this.#all.delete(id)
+      throw error
+    }
     return id
   }
 
@@ -67,13 +87,13 @@ export class Snapshots {
     const snapshot = this.#all.get(id)
     if (!snapshot) throw new CheckpointError(`snapshot ${id}: there is none; its session has ended`)
     if (snapshot.parts) return snapshot.parts
-    const { buffer, byteOffset } = readFileSync(this.#path(id))
-    let at = byteOffset
-    return snapshot.sizes.map(size => {
-      const part = copied(buffer, at, size)
-      at += size
-      return part
-    })
+    const path = this.#path(id)
+    const fd = openSync(path, 'r')
+    try {
+      return snapshot.sizes.map(size => nextPart(fd, size, path))
+    } finally {
+      closeSync(fd)
+    }
   }
 
   delete(id: string): void {
