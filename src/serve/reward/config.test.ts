@@ -173,5 +173,10 @@ describe('what a configuration names', () => {
     const asked = (id: string) => ({ prompt: [], response: '', fields: { metadata: { id } } })
     expect(rubrics.choose(asked('two'), route, 'item').reference).toBe('y')
     expect(() => rubrics.choose(asked('three'), route, 'item')).toThrow('many/ID')
+    const mapped = parseRewardConfig({
+      routes: [{ ...route, rubric: { from: 'metadata.id', within: 'many', map: { second: 'two' } } }],
+    }).routes
+    rubrics.checkRoutes(mapped)
+    expect(rubrics.choose(asked('second'), mapped[0], 'item').reference).toBe('y')
   })
 })

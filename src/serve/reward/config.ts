@@ -81,7 +81,9 @@ const rubricChoice = z.union(
       map: z.record(z.string(), name).optional().describe("From what is written there to a rubric's name."),
       within: name
         .optional()
-        .describe('A rubric file of many items: what is written there is the id of an item.'),
+        .describe(
+          'A rubric file of many items: what is written there, or `map` makes of it, is the id of an item.',
+        ),
       default: name.optional().describe('Used where there is nothing, or nothing known.'),
     }),
   ],

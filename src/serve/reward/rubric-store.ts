@@ -21,6 +21,9 @@ export interface KnownRubric {
   aggregation?: Partial<RewardAggregation>
 }
 
+const inSet = (within: string | undefined, name: string): string =>
+  within === undefined ? name : `${within}/${name}`
+
 /** Rubrics of the configuration. A file of many items is a set: its rubrics are `NAME/ITEM`. */
 export class RubricStore {
   private readonly rubrics = new Map<string, KnownRubric>()
@@ -141,7 +144,7 @@ export class RubricStore {
     if (value === undefined || value === null) return otherwise ?? this.absent(from, where)
     const text = String(value)
     const mapped = map !== undefined && Object.hasOwn(map, text) ? map[text] : text
-    const name = within === undefined ? mapped : `${within}/${text}`
+    const name = inSet(within, mapped)
     return this.rubrics.has(name) ? name : (otherwise ?? name)
   }
 
@@ -162,13 +165,15 @@ export class RubricStore {
   checkRoutes(routes: readonly RouteConfig[]): void {
     for (const [index, { rubric }] of routes.entries()) {
       if (rubric === undefined) continue
-      const names =
-        typeof rubric === 'string' ? [rubric] : [rubric.default, ...Object.values(rubric.map ?? {})]
-      for (const name of names) if (name !== undefined) this.checkName(name, `routes[${index}].rubric`)
-      if (typeof rubric === 'object' && rubric.within !== undefined && !this.sets.has(rubric.within))
-        throw new ConfigError(
-          `routes[${index}].rubric.within: ${rubric.within} is no rubric file of several items`,
-        )
+      const {
+        map = {},
+        within,
+        default: otherwise,
+      } = typeof rubric === 'string' ? { default: rubric } : rubric
+      if (within !== undefined && !this.sets.has(within))
+        throw new ConfigError(`routes[${index}].rubric.within: ${within} is no rubric file of several items`)
+      for (const name of [otherwise, ...Object.values(map).map(name => inSet(within, name))])
+        if (name !== undefined) this.checkName(name, `routes[${index}].rubric`)
     }
   }
 
