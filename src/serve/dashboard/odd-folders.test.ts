@@ -116,6 +116,23 @@ describe('folders of which one is odd', () => {
     expect(failed).toEqual([])
   }, 60_000)
 
+  it('hide no row behind an odd one', async () => {
+    const row = { step: 1, problemId: 'p', prompt: 'p', response: 'r', reward: 1 }
+    const dir = writeRun('a good rollout last', { rollouts: { ...row, verdicts: {} } })
+    appendFileSync(join(dir, 'rollouts.jsonl'), line(row))
+    const other = await startDashboard([dir])
+    try {
+      const answer = await fetch(
+        `${other.url}/api/runs/${encodeURIComponent('a good rollout last')}/rollouts`,
+      )
+      const { table } = (await answer.json()) as { table: { rows: unknown[] } }
+      expect(table.rows).toHaveLength(1)
+    } finally {
+      await other.close()
+      rmSync(dir, { recursive: true })
+    }
+  })
+
   it('are listed, or refused in words', () => {
     const before = process.memoryUsage().rss
     const words = findRuns([runs]).map(dir => {

@@ -124,14 +124,16 @@ export class RolloutIndex {
     this.problem = null
   }
 
+  /** A row that is none, or whose parts are none, is left out; the first one is told. */
   #add(line: PlacedLine): void {
-    let row: RolloutRow
     try {
-      row = rowOf<RolloutRow>(line, 'rollouts.jsonl')
+      this.#put(line, rowOf<RolloutRow>(line, 'rollouts.jsonl'))
     } catch (error) {
       this.problem ??= (error as Error).message
-      return
     }
+  }
+
+  #put(line: PlacedLine, row: RolloutRow): void {
     const at = this.#room()
     const records = this.#records
     records.fill(0, at, at + RECORD_BYTES)
