@@ -241,6 +241,7 @@ describe('files that are written', { timeout: SLOW_MS }, () => {
       ['--html', rubric, '--html: '],
       ['--out', saved, '--out: '],
       ['--html', saved, '--html: '],
+      ['--adapter', precious, '--adapter: expected a model'],
       ['--out', precious, 'to hold graded answers, or not to be there'],
     ]) {
       const args = ['eval', '--data', data, '--rubric', rubric, '--model', saved, '--limit', '1']

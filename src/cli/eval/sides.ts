@@ -47,6 +47,8 @@ export const answersOf = async (
 ): Promise<Side> => {
   const { options } = evaluation
   const out = setting === '--model' ? options.out : options.againstOut
+  if (setting === '--model' && options.adapter !== undefined && isSaved(place))
+    throw new UsageError(`--adapter: expected a model that it goes on, got saved answers: ${place}`)
   const side = isSaved(place)
     ? savedSide(evaluation, place, out)
     : await askedSide(evaluation, { place, setting, out }, io, signal)

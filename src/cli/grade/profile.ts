@@ -20,7 +20,7 @@ import { creditOf } from '../../rubric/score.ts'
 import { readEvals, readRollouts, readRunInfo } from '../../runs/readers.ts'
 import type { EvalRow, RolloutRow, RunInfo } from '../../runs/rows.ts'
 import { mean } from '../../util/descriptive.ts'
-import { DataError } from '../../util/errors.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
 import { percent, points } from '../../util/format.ts'
 import { bootstrapInterval, type Estimate } from '../../util/intervals.ts'
 import { parseRow } from '../../util/jsonl.ts'
@@ -28,6 +28,7 @@ import { writeOutput } from '../../util/output-file.ts'
 import { streamRows } from '../../util/row-stream.ts'
 import { parseWith } from '../../util/schema.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 
 interface ProfileSourceOptions {
   /** Rubric file: names, points, categories and tags of criteria. */
@@ -47,9 +48,11 @@ interface ProfileSource {
   scores: Map<string, number[]>
 }
 
+const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
+
 /** @throws DataError for a file that cannot be used; RunError for a folder that is no run. */
 const loadProfileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {
-  const isRun = existsSync(path) && statSync(path).isDirectory()
+  const isRun = isFolder(path)
   const source = isRun ? runSource(path, options) : await fileSource(path, options)
   if (source.table.criteria.length === 0)
     throw new DataError(`${path}: holds no verdicts on criteria`, {
@@ -183,11 +186,12 @@ const observeRow = (value: unknown, line: string, collector: Collector): void =>
 
 const runSource = (dir: string, options: ProfileSourceOptions): ProfileSource => {
   const info = readRunInfo(dir)
-  const evaluation = options.from === 'rollouts' ? null : lastEvaluation(readEvals(dir), info, options.set)
+  const { from = options.steps && 'rollouts', set } = options
+  const evaluation = from === 'rollouts' ? null : lastEvaluation(readEvals(dir), info, set)
   if (evaluation) return evaluationSource(dir, info, evaluation, options)
-  if (options.from === 'eval')
+  if (from === 'eval' || (from === undefined && set !== undefined))
     throw new DataError(
-      `${join(dir, 'evals.jsonl')}: expected an evaluation with the criteria of each problem, got none${options.set ? ` on ${options.set}` : ''}; try --from rollouts`,
+      `${join(dir, 'evals.jsonl')}: expected an evaluation with the criteria of each problem, got none${set ? ` on ${set}` : ''}; try --from rollouts`,
     )
   return rolloutSource(dir, info, options)
 }
@@ -242,12 +246,15 @@ export interface ProfileCommandOptions extends ProfileSourceOptions {
   json?: boolean
 }
 
-/** @throws DataError, RunError for sources that cannot be used. */
+/** @throws UsageError for options of runs where both are files; DataError, RunError for sources that cannot be used */
 export const profileCommand = async (
   path: string,
   options: ProfileCommandOptions,
   io: Io,
 ): Promise<number> => {
+  const ofRuns = givenOption(options, ['from', 'set', 'steps'])
+  if (ofRuns !== undefined && ![path, options.against ?? path].some(isFolder))
+    throw new UsageError(`${ofRuns}: expected a run, got files alone, of which all rows count`)
   const source = await loadProfileSource(path, options)
   const other = options.against === undefined ? null : await loadProfileSource(options.against, options)
   const rows: (CriterionProfile | CriterionComparison)[] = other

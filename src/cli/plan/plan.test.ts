@@ -83,6 +83,9 @@ describe('gradus plan', { timeout: SLOW_MS }, () => {
     [['ruscarl', '--gpus', 'H100:8', '--model', 'Nobody-7B'], /--model: expected a folder with config.json/],
     [['ruscarl', '--gpus', 'H100:8', '--model', 'Qwen3-30B-A3B'], /expected a dense model/],
     [['ruscarl', '--check', 'runs/a'], /--check: expected a run alone/],
+    [['--check', 'runs/a', '--set', 'steps=2'], /--set: has no effect beside --check/],
+    [['ruscarl', '--gpus', 'here', '--judge-rate', '9'], /--judge-rate: has no effect beside --gpus here/],
+    [['ruscarl', '--gpus', 'H100:8', '--engine', 'e.json'], /--engine: has no effect beside GPUs/],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await cli(['plan', ...args])
     expect(code).toBe(2)

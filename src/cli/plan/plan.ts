@@ -26,6 +26,7 @@ import { parseJson } from '../../util/json.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 import { settingsOfRun } from '../train/fork.ts'
 import { resolveSettings, type Settings } from '../train/settings.ts'
 
@@ -47,12 +48,31 @@ export interface PlanOptions {
   json?: boolean
 }
 
+const OF_GPUS = [
+  ...(['judgeModel', 'judgeGpus', 'judgeRate', 'judgeTokens'] as const),
+  ...(['microBatchTokens', 'gpuPrice', 'judgePrice'] as const),
+] as const
+
+/** @throws UsageError for an option that this kind of plan does not use */
+const refuseUnused = (options: PlanOptions): void => {
+  const { check, gpus } = options
+  const refuse = (keys: readonly (keyof PlanOptions)[], beside: string) => {
+    const option = givenOption(options, keys)
+    if (option !== undefined) throw new UsageError(`${option}: has no effect beside ${beside}; leave it out`)
+  }
+  if (check !== undefined)
+    refuse(['preset', 'set', 'assume', ...OF_GPUS], '--check, where the run knows its settings')
+  else if (gpus === 'here') refuse(OF_GPUS, '--gpus here')
+  else if (gpus !== undefined) refuse(['engine'], 'GPUs: it is for --gpus here')
+}
+
 /** @throws UsageError, ConfigError, DataError, RunError */
 export const planCommand = async (
   target: string | undefined,
   options: PlanOptions,
   io: Io,
 ): Promise<number> => {
+  refuseUnused(options)
   if (options.check !== undefined) return checkCommand(options.check, target, options, io)
   if (target === undefined)
     throw new UsageError('expected a recipe or a YAML file, got neither', {

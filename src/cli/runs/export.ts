@@ -1,4 +1,4 @@
-/** @file `gradus export`: rows of runs as comma-separated values. */
+/** @file `gradus export`: rows of runs as a table, or sent to trackers. */
 
 import { runNames } from '../../runs/compare/groups.ts'
 import { csvOf, type ExportedRows, flatRows } from '../../runs/export.ts'
@@ -29,7 +29,7 @@ const address = (given: string | true): string | null => (given === true ? null 
  * @throws UsageError for options that do not go together
  */
 export const trackersOf = (options: TrackerOptions): TrackerSettings[] => {
-  const { csv, out, tensorboard, mlflow, experiment, trackio, project } = options
+  const { csv, json, out, tensorboard, mlflow, experiment, trackio, project } = options
   const refuse = (option: string, beside: string): never => {
     throw new UsageError(`${option}: expected it beside ${beside} alone`)
   }
@@ -40,6 +40,7 @@ export const trackersOf = (options: TrackerOptions): TrackerSettings[] => {
     ...(mlflow === undefined ? [] : [{ kind: 'mlflow', uri: address(mlflow), experiment }]),
     ...(trackio === undefined ? [] : [{ kind: 'trackio', uri: address(trackio), project }]),
   ].map(settings => trackerSchema.parse(settings))
+  if (csv && json) throw new UsageError('expected either --csv or --json, got both')
   if (trackers.length > 0 && (csv || out !== undefined)) refuse(csv ? '--csv' : '--out', 'a table')
   return trackers
 }
@@ -90,10 +91,10 @@ export const exportCommand = (
 ): number => {
   const dirs = findRuns(folders)
   const flat = flatRows(dirs, rows)
-  if (json) for (const row of flat) printJson(io, row)
-  else if (out === undefined) io.out.write(csvOf(flat))
+  const text = json ? flat.map(row => `${JSON.stringify(row)}\n`).join('') : csvOf(flat)
+  if (out === undefined) io.out.write(text)
   else {
-    writeOutput(out, csvOf(flat))
+    writeOutput(out, text)
     io.err.write(`${plural(flat.length, 'row')} of ${plural(dirs.length, 'run')} written to ${out}\n`)
   }
   return EXIT.ok

@@ -96,11 +96,12 @@ const exportGguf = (
   const path = out!
   const modelfile = modelfileBeside(path)
   const chatTemplate = loadChatTemplate(merged.words)
-  writeGguf(path, merged, gguf!, name)
   const tokenizer = loadTokenizer(merged.words)
   const stops = stopTokensOf(merged.config, tokenizer).flatMap(id => tokenizer.tokenOf(id) ?? [])
   const { maxPositions } = merged.config
+  // Before the file that it names: a kill between the two leaves what may be written again.
   writeFileAtomic(modelfile, modelfileOf({ file: basename(path), chatTemplate, stops, maxPositions }))
+  writeGguf(path, merged, gguf!, name)
   const { size: bytes } = statSync(path)
   if (json) printJson(io, { gguf: path, bytes, modelfile })
   else io.out.write(`${path}: ${formatInteger(bytes)} bytes, ${gguf}, with ${modelfile} for Ollama\n`)

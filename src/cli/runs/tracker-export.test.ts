@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readEvents } from '../../runs/index.ts'
 import { readEventFiles } from '../../runs/trackers/events.fixture.ts'
@@ -119,7 +119,17 @@ describe('gradus export to trackers', () => {
       ['--project', 'x'],
       ['--tensorboard', 'x', '--csv'],
       ['--mlflow', server.url, '--out', 'x'],
+      ['--csv', '--json'],
     ])
       expect((await cli(['export', run(), ...args])).code).toBe(2)
+  })
+
+  it('writes a table, as values or as JSON, to a file as it prints it', async () => {
+    for (const form of ['--csv', '--json']) {
+      const file = sandbox.path(`table${form}`)
+      const { code, out } = await cli(['export', run(), form, '--out', file])
+      expect([code, out]).toEqual([0, ''])
+      expect(readFileSync(file, 'utf8')).toBe((await cli(['export', run(), form])).out)
+    }
   })
 })
