@@ -259,7 +259,7 @@ export const hubAnswerError = (name: string, error: unknown): Error =>
       )
 
 /** @throws DataError for what is no address; one with a password in it is not shown */
-const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
+export const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
   const url = (endpoint ?? env.HF_ENDPOINT)?.trim().replace(/\/+$/, '')
   if (!url) return undefined
   if (/^https?:\/\/[^@]*$/.test(url) && URL.canParse(url)) return url
@@ -268,7 +268,8 @@ const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: string): 
   )
 }
 
-const tokenOf = ({ token, env = process.env }: HubOptions, name: string): string | undefined => {
+/** @throws DataError for what is no token, which is not shown */
+export const tokenOf = ({ token, env = process.env }: HubOptions, name: string): string | undefined => {
   const value = (token ?? env.HF_TOKEN)?.trim()
   if (!value) return undefined
   // Whatever no header may hold would be shown by the error of who refuses it.

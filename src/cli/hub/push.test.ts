@@ -216,6 +216,11 @@ describe('gradus push', () => {
     await expect(push({ env: {} })).rejects.toThrow(
       'HF_TOKEN: expected a token of the Hub in the environment',
     )
+    const secret = { HF_TOKEN: hub.token, HF_ENDPOINT: 'https://ann:word@hub.example' }
+    await expect(push({ env: secret })).rejects.toThrow(
+      /HF_ENDPOINT: .*no user or password, got another one$/,
+    )
+    await expect(push({ env: { ...secret, HF_TOKEN: 'hf_a\nb' } })).rejects.toThrow(/HF_TOKEN: .*one word/)
     await expect(push({ name: 'proofs' })).rejects.toThrow('repository: expected OWNER/NAME, got proofs')
     await expect(push({}, { baseModel: './start' })).rejects.toThrow('--base-model: expected OWNER/NAME')
     await expect(push({ target: `${run}/3` })).rejects.toThrow('expected a checkpoint of step 3')

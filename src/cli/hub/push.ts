@@ -20,6 +20,7 @@ import type { RunInfo } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
+import { endpointOf, tokenOf } from '../../util/hub-client.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -67,8 +68,8 @@ export const pushCommand = async (
     files,
     message: `Step ${step} of ${readRunInfo(run).recipe ?? 'a run'}, with Gradus`,
     private: options.private ?? false,
-    token: tokenOf(env),
-    endpoint: (env.HF_ENDPOINT || HUB).replace(/\/+$/, ''),
+    token: neededToken(repository, env),
+    endpoint: endpointOf({ env }, repository) ?? HUB,
     tell: words => io.err.write(`${words}\n`),
   })
   if (options.json) printJson(io, { repository, step, ...pushed, files: files.map(({ name }) => name) })
@@ -90,14 +91,12 @@ const baseOf = (checkpoint: string, run: string, files: readonly ModelFile[]): s
   return model?.folder ? modelNameOf(model.folder)?.repo : undefined
 }
 
-const tokenOf = ({ HF_TOKEN: token }: Readonly<Record<string, string | undefined>>): string => {
-  if (token?.startsWith('hf_')) return token
-  throw new ConfigError(
-    token
-      ? 'HF_TOKEN: expected a token of the Hub, which begins with hf_, got something else'
-      : 'HF_TOKEN: expected a token of the Hub in the environment, got none',
-    { hint: 'make one with write access at huggingface.co/settings/tokens; --dry-run needs none' },
-  )
+const neededToken = (repository: string, env: Readonly<Record<string, string | undefined>>): string => {
+  const token = tokenOf({ env }, repository)
+  if (token !== undefined) return token
+  throw new ConfigError('HF_TOKEN: expected a token of the Hub in the environment, got none', {
+    hint: 'make one with write access at huggingface.co/settings/tokens; --dry-run needs none',
+  })
 }
 
 const listText = (files: readonly ModelFile[]): string =>
