@@ -60,13 +60,13 @@ export const untilInterrupted = async (
     if (!(error instanceof Interrupted)) throw error
     return EXIT.interrupted
   } finally {
-    release()
     await close?.()
+    release()
   }
 }
 
 /**
- * Work of many calls that the first Ctrl+C gives up. @param close what is to be closed either way
+ * Work of many calls that the first Ctrl+C gives up; the second quits. @param close what is to be closed either way
  * @returns null as the result where it was given up
  */
 export const unlessInterrupted = async <T>(
@@ -76,7 +76,10 @@ export const unlessInterrupted = async <T>(
 ): Promise<{ result: T | null; interrupted: boolean }> => {
   const quit = new AbortController()
   setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => quit.abort())
+  const stopListening = io.onInterrupt(() => {
+    if (quit.signal.aborted) process.exit(EXIT.interrupted)
+    quit.abort()
+  })
   try {
     const result = await work(quit.signal)
     return { result, interrupted: quit.signal.aborted }
@@ -84,8 +87,8 @@ export const unlessInterrupted = async <T>(
     if (!quit.signal.aborted) throw error
     return { result: null, interrupted: true }
   } finally {
-    stopListening()
     await close?.()
+    stopListening()
   }
 }
 
