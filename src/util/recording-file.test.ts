@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RecordingFile, type RecordingFormat, readRecorded, recordingKind } from './recording-file.ts'
+import { workerUrl } from './worker-url.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-recording-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -38,4 +40,19 @@ it('says of a file without a whole line what it is', () => {
   expect(() => readRecorded(FORMAT, path)).toThrow('expected at least one attempt, got none')
   writeFileSync(path, '{"gradus":')
   expect(() => readRecorded(FORMAT, path, { torn: true })).toThrow('got one that was cut off')
+})
+
+it('keeps nothing of a line for which the disk has no room, and names the file', () => {
+  const path = join(root, 'full.jsonl')
+  const script = `
+    import { z } from 'zod'
+    import { RecordingFile } from ${JSON.stringify(workerUrl(import.meta.url, './recording-file.js').href)}
+    const format = { kind: 'made-up', words: {}, header: z.any(), row: z.any() }
+    const file = RecordingFile.open(format, ${JSON.stringify(path)}, { gradus: 'made-up' })
+    try { file.append({ id: 'a', attempt: 1, text: 'x'.repeat(5000) }) } catch (error) { console.log(error.message) }
+    file.append({ id: 'b', attempt: 1, text: '' })`
+  const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" --input-type=module -e "$1"`
+  const { stdout } = spawnSync('bash', ['-c', limited, process.execPath, script], { encoding: 'utf8' })
+  expect(stdout).toContain(`${path}: cannot be written: the file is larger than this system allows`)
+  expect(readRecorded(FORMAT, path).rows).toEqual([{ id: 'b', attempt: 1, text: '' }])
 })

@@ -1,6 +1,15 @@
 /** @file Attempts of a teacher as a file: a first line about what all have in common, then an attempt a line, appended as they finish. */
 
-import { closeSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import type { z } from 'zod'
 import { canonicalJson } from './canonical.ts'
 import { DataError } from './errors.ts'
@@ -159,9 +168,16 @@ export class RecordingFile<Row extends Attempt> {
     this.#write(row)
   }
 
+  /** Of a line that cannot be written whole nothing stays: the next one would stand behind it. @throws DataError naming the path */
   #write(value: object): void {
     const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
+    const { size } = fstatSync(this.#fd)
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
+    } catch (error) {
+      ftruncateSync(this.#fd, size)
+      throw fileFailure(this.path, error, { doing: 'cannot be written' })
+    }
   }
 
   close(): void {
