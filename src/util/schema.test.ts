@@ -95,6 +95,14 @@ describe('parseWith', () => {
     )
   })
 
+  it('counts what it does not list', () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`key${i}`, i]))
+    const lines = message(many).split('\n')
+    expect(lines).toHaveLength(21)
+    expect(lines.at(-1)).toMatch(/^run\.yaml: and \d+ more problems like these$/)
+    expect(Number(/and (\d+) more/.exec(lines.at(-1)!)![1])).toBeGreaterThanOrEqual(80)
+  })
+
   it('says which kinds have a key that the one at hand lacks, defaults and lists included', () => {
     const kinds = z.discriminatedUnion('kind', [
       z.strictObject({ kind: z.literal('none') }),

@@ -23,11 +23,15 @@ export const parseWith = <S extends z.ZodType>(
 ): z.output<S> => {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues
-    .slice(0, MAX_PROBLEMS)
-    .flatMap(issue => lines(issue, schema, value, source))
-  const more = result.error.issues.length - MAX_PROBLEMS + Math.max(0, problems.length - MAX_PROBLEMS)
+  const { issues } = result.error
+  const problems = issues.slice(0, MAX_PROBLEMS).flatMap(issue => lines(issue, schema, value, source))
   const shown = problems.slice(0, MAX_PROBLEMS)
+  const told = issues.map(issue => (issue.code === 'unrecognized_keys' ? issue.keys.length : 1))
+  const more =
+    Math.max(
+      problems.length,
+      told.reduce((sum, count) => sum + count, 0),
+    ) - shown.length
   throw new ErrorKind(
     [...shown, ...(more > 0 ? [`${source}: and ${more} more problems like these`] : [])].join('\n'),
   )

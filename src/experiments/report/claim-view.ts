@@ -12,7 +12,7 @@ import {
 import { joinKnown, NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
-import { metricText } from '../plan/registration.ts'
+import { equalsOf, metricText } from '../plan/registration.ts'
 import {
   detailNotes,
   detectableText,
@@ -33,18 +33,19 @@ const DIRECTION_WORDS = {
 } as const
 
 const BUDGETS = {
-  steps: '',
-  tokens: ', at equal generated tokens',
-  both: ', at equal steps and at equal generated tokens',
+  steps: 'at equal steps',
+  tokens: 'at equal generated tokens',
+  minutes: 'in equal time',
 } as const
 
 const planOf = ({ claim }: ClaimResult): string => {
-  const { metric, direction, smallestEffect, test, equal, atLeast, note = '' } = claim
+  const { metric, direction, smallestEffect, test, atLeast, note = '' } = claim
   if (test === 'share')
     return `${metricText(metric)}; expected in at least ${percent(atLeast)} of the runs. ${note}`.trim()
   const margin = isMargin(direction) ? 'margin' : 'smallest effect that matters'
   const size = `${sizeText(metric, smallestEffect)} ${unitText(metric)}`.trim()
-  const budget = BUDGETS[equal === 'steps' || equal === 'tokens' ? equal : 'both']
+  const equals = equalsOf(claim)
+  const budget = equals.join() === 'steps' ? '' : `, ${equals.map(equal => BUDGETS[equal]).join(' and ')}`
   return `${metricText(metric)}; expected: ${DIRECTION_WORDS[direction]}${budget}; ${margin}: ${size}. ${note}`.trim()
 }
 

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { latestCheckpoint, readEvals, readMetrics } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { tryJson } from '../../util/json.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { mean } from '../../util/statistics.ts'
 import type { TrainingPace } from '../plan/estimate.ts'
 import type { Job } from '../plan/jobs.ts'
@@ -15,11 +17,11 @@ const STEPS = 2
 
 const file = (work: string) => join(work, 'paces.json')
 
-/** What earlier calibrations found, by `Job.pace`. */
-export const readPaces = (work: string): Map<string, TrainingPace> =>
-  existsSync(file(work))
-    ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, TrainingPace>))
-    : new Map()
+/** What earlier calibrations found, by `Job.pace`; a file that is none is written anew. */
+export const readPaces = (work: string): Map<string, TrainingPace> => {
+  const paces = existsSync(file(work)) ? tryJson(readFileSync(file(work), 'utf8')) : undefined
+  return new Map(Object.entries(isRecord(paces) ? (paces as Record<string, TrainingPace>) : {}))
+}
 
 /**
  * Times one job of each pace among `unknown`. An arm whose cold start is not there yet is timed on a start of two steps,
