@@ -1,5 +1,6 @@
 /** @file A tool that searches by HTTP: any endpoint that takes a query and answers with JSON, by a mapping. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { z } from 'zod'
 import { isTooIntricate } from '../chat/json-size.ts'
@@ -150,17 +151,10 @@ class StatusError extends ToolError {
   }
 }
 
+/** @throws the signal's reason where it aborts first */
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      },
-      { once: true },
-    )
+  wait(ms, undefined, { signal }).catch(() => {
+    throw signal.reason
   })
 
 export interface HttpToolRuntime {
