@@ -131,6 +131,11 @@ const starts = {
   records: { model: { folder: 'package:models/records-start' } },
 }
 const control = { control: 'shuffled' }
+/** A hundred questions' rubrics would be most of the run. */
+const rlcer = {
+  ...{ recipe: 'rlcer', ...common, ...starts.arithmetic },
+  evaluation: { ...common.evaluation, rubrics: 4 },
+}
 /** What agents search in. */
 const searchOf = (path: string) => [{ kind: 'index', path, top: 1, snippetChars: 80 }]
 
@@ -142,7 +147,7 @@ export interface GoldenRun {
 
 /** Options of rewards and negative controls, in the methods that have them. */
 const optionRuns = (
-  { packing, thinking, arithmetic, records }: typeof starts,
+  { packing, thinking, records }: typeof starts,
   { fleet, model, short, conversations, longer }: Record<string, object> & { fleet: { endpoints: object[] } },
 ): Record<string, GoldenRun> => {
   const heldOut = { fleet: { endpoints: fleet.endpoints.map(own => ({ ...own, model: 'n' })) } }
@@ -191,14 +196,14 @@ const optionRuns = (
     },
     'rlcer, arithmetic with options': {
       settings: {
-        ...{ recipe: 'rlcer', ...common, ...arithmetic, critic: null, advantage: { perPart: true } },
+        ...{ ...rlcer, critic: null, advantage: { perPart: true } },
         ...{ rubricDropout, control: 'others', overlong: { buffer: 8 } },
         ...{ task: { kind: 'arithmetic', pool: 4 }, scaffold: {} },
       },
       further: 3,
     },
     'rlcer, arithmetic with random verdicts': {
-      settings: { recipe: 'rlcer', ...common, ...arithmetic, control: 'random', controlAt: 'verdicts' },
+      settings: { ...rlcer, control: 'random', controlAt: 'verdicts' },
     },
     'rubricem, records with options': {
       settings: { recipe: 'rubricem', ...common, ...records, rubricDropout, control: 'shuffled' },
@@ -308,7 +313,7 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
         rollout: short,
       },
     },
-    'rlcer, arithmetic': { settings: { recipe: 'rlcer', ...common, ...starts.arithmetic }, further: 3 },
+    'rlcer, arithmetic': { settings: rlcer, further: 3 },
     'rlcer, logic': {
       settings: {
         ...{ recipe: 'rlcer', ...common, model: { folder: world.rubricator } },
