@@ -259,7 +259,7 @@ export const hubAnswerError = (name: string, error: unknown): Error =>
       )
 
 /** @throws DataError for what is no address; one with a password in it is not shown */
-export const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
+export const hubEndpoint = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
   const url = (endpoint ?? env.HF_ENDPOINT)?.trim().replace(/\/+$/, '')
   if (!url) return undefined
   if (/^https?:\/\/[^@]*$/.test(url) && URL.canParse(url)) return url
@@ -269,7 +269,7 @@ export const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: st
 }
 
 /** @throws DataError for what is no token, which is not shown */
-export const tokenOf = ({ token, env = process.env }: HubOptions, name: string): string | undefined => {
+export const hubToken = ({ token, env = process.env }: HubOptions, name: string): string | undefined => {
   const value = (token ?? env.HF_TOKEN)?.trim()
   if (!value) return undefined
   // Whatever no header may hold would be shown by the error of who refuses it.
@@ -289,10 +289,10 @@ export interface HubClient {
 
 /** @throws DataError for an endpoint or a token that is none */
 export const hubClient = (subject: HubSubject, options: HubOptions): HubClient => {
-  const accessToken = tokenOf(options, subject.name)
+  const accessToken = hubToken(options, subject.name)
   const { fetch } = new PatientFetch(subject, accessToken !== undefined, options)
   const { signal } = options
-  return { subject, shared: { fetch, accessToken, hubUrl: endpointOf(options, subject.name) }, signal }
+  return { subject, shared: { fetch, accessToken, hubUrl: hubEndpoint(options, subject.name) }, signal }
 }
 
 /** A file of a repository at a commit, read in parts. @throws DataError for what cannot be had */

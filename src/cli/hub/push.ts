@@ -20,7 +20,7 @@ import type { RunInfo } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
-import { endpointOf, tokenOf } from '../../util/hub-client.ts'
+import { hubEndpoint, hubToken } from '../../util/hub-client.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -69,7 +69,7 @@ export const pushCommand = async (
     message: `Step ${step} of ${readRunInfo(run).recipe ?? 'a run'}, with Gradus`,
     private: options.private ?? false,
     token: neededToken(repository, env),
-    endpoint: endpointOf({ env }, repository) ?? HUB,
+    endpoint: hubEndpoint({ env }, repository) ?? HUB,
     tell: words => io.err.write(`${words}\n`),
   })
   if (options.json) printJson(io, { repository, step, ...pushed, files: files.map(({ name }) => name) })
@@ -92,7 +92,7 @@ const baseOf = (checkpoint: string, run: string, files: readonly ModelFile[]): s
 }
 
 const neededToken = (repository: string, env: Readonly<Record<string, string | undefined>>): string => {
-  const token = tokenOf({ env }, repository)
+  const token = hubToken({ env }, repository)
   if (token !== undefined) return token
   throw new ConfigError('HF_TOKEN: expected a token of the Hub in the environment, got none', {
     hint: 'make one with write access at huggingface.co/settings/tokens; --dry-run needs none',

@@ -2,7 +2,7 @@
 
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { fetchHandler, jsonAnswer, type Refusal } from '../http/exchange.ts'
-import { Front, type FrontLog } from '../http/front.ts'
+import { Front, type FrontLog, tellUnhandled } from '../http/front.ts'
 import type { Unhandled } from '../http/guards.ts'
 import { type FrontLimits, frontLimitsOf } from '../http/limits.ts'
 import { newCounter, readGauge } from '../http/metrics.ts'
@@ -77,7 +77,7 @@ export const startChatServer = async (
   })
   return {
     url,
-    onUnhandled: front.onUnhandled,
+    onUnhandled: tellUnhandled(front, log),
     async close() {
       const unanswered = await front.drain()
       if (unanswered === 0) await drain()

@@ -1,7 +1,7 @@
 /** @file The dashboard on a port: starts, says where it listens, ends at once when it is told to. */
 
 import { fetchHandler } from '../http/exchange.ts'
-import { Front, type FrontLog } from '../http/front.ts'
+import { Front, type FrontLog, tellUnhandled } from '../http/front.ts'
 import type { Unhandled } from '../http/guards.ts'
 import { frontLimitsOf } from '../http/limits.ts'
 import { createApp } from './app.ts'
@@ -54,7 +54,7 @@ export const startDashboard = async (
   return {
     url,
     found: { runs: library.runs.length, experiments: library.experiments.length },
-    onUnhandled: front.onUnhandled,
+    onUnhandled: tellUnhandled(front, log),
     async close() {
       for (const stream of context.streams) stream.abort()
       await front.drain()

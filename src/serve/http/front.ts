@@ -141,6 +141,19 @@ const malformed = (error: NodeJS.ErrnoException): Refusal => {
   return { kind: 'malformed', status: 400, message: 'this is no HTTP request', reason: 'malformed' }
 }
 
+/** Of an answer that nobody takes. */
+const letGo = async ({ body }: FrontAnswer): Promise<void> => {
+  if (body instanceof ReadableStream) await body.cancel()
+}
+
+/** Counts and tells of what nobody foresaw, wherever in the process. */
+export const tellUnhandled =
+  ({ metrics: { unhandled } }: Front, log: Pick<FrontLog, 'event'> | null = null): Unhandled =>
+  (kind, error) => {
+    unhandled.inc({ kind })
+    log?.event(`unhandled-${kind}`, errorFields(error))
+  }
+
 export class Front {
   readonly metrics: FrontMetrics
   readonly connections = new Connections()
@@ -164,12 +177,6 @@ export class Front {
   /** It is being stopped: what is accepted is answered, new work should go elsewhere. */
   get draining(): boolean {
     return this.#draining
-  }
-
-  /** Counts and tells of what nobody foresaw, wherever in the process. */
-  readonly onUnhandled: Unhandled = (kind, error) => {
-    this.metrics.unhandled.inc({ kind })
-    this.#options.log?.event(`unhandled-${kind}`, errorFields(error))
   }
 
   #createServer({ headersMs, bodyMs, connections }: FrontLimits): Server {
@@ -287,10 +294,7 @@ export class Front {
     })
     const { method = 'GET', url = '/' } = incoming
     const answer = await handler({ method, url, headers: flatHeaders(incoming), body, signal: gone.signal })
-    if (outgoing.destroyed || incoming.socket.destroyed) {
-      if (answer.body instanceof ReadableStream) await answer.body.cancel()
-      return
-    }
+    if (outgoing.destroyed || incoming.socket.destroyed) return letGo(answer)
     this.#head(outgoing, answer)
     const { answerMs } = this.#options.limits
     const late = () => {

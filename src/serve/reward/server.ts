@@ -2,7 +2,7 @@
 
 import type { FrontAnswer, Handler, Refusal } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/exchange.ts'
-import { Front } from '../http/front.ts'
+import { Front, tellUnhandled } from '../http/front.ts'
 import type { Unhandled } from '../http/guards.ts'
 import { readGauge } from '../http/metrics.ts'
 import { promptly } from '../http/watch.ts'
@@ -92,7 +92,7 @@ export const startRewardServer = async (
   })
   return {
     ...address,
-    onUnhandled: front.onUnhandled,
+    onUnhandled: tellUnhandled(front, log),
     async drain() {
       const unanswered = await front.drain()
       await back.close()

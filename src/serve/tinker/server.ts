@@ -7,7 +7,7 @@ import type { EngineOptions } from '../../policy/index.ts'
 import { type Locked, type RunLock, takeLock } from '../../runs/lock.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { fetchHandler, jsonAnswer, type Refusal } from '../http/exchange.ts'
-import { Front, type FrontLog } from '../http/front.ts'
+import { Front, type FrontLog, tellUnhandled } from '../http/front.ts'
 import type { Unhandled } from '../http/guards.ts'
 import { readGauge } from '../http/metrics.ts'
 import { createTinkerApp, errorBody } from './app.ts'
@@ -118,7 +118,7 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
   return {
     url,
     service,
-    onUnhandled: front.onUnhandled,
+    onUnhandled: tellUnhandled(front, log),
     async close() {
       const drained = service.drain()
       const unanswered = await front.drain()
