@@ -26,6 +26,11 @@ describe('the report', () => {
     expect(page).toContain('expected: above, at equal generated tokens; smallest effect')
     expect(page).toContain('response-tokens on unseen; expected: not above; margin: 1.')
     expect(page).toContain('expected in at least 80.0% of the runs.')
+    const equal: ('tokens' | 'minutes')[] = ['tokens', 'minutes']
+    const claims = result.claims.map(own => ({ ...own, claim: { ...own.claim, equal } }))
+    expect(renderPaperReport({ ...result, claims }, runs)).toContain(
+      'expected: above, at equal generated tokens and in equal time; smallest effect',
+    )
   })
 
   it('says where effects differ between cold starts, and what lies behind values', () => {
