@@ -5,7 +5,7 @@ import { CheckpointError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 
 export const adaptiveWeightSchema = z.strictObject({
-  floor: z.number().min(0).max(1).default(0).describe('The weight never leaves these.'),
+  floor: z.number().min(0).max(1).default(0).describe('Least weight.'),
   ceiling: z.number().min(0).max(1).default(1).describe('Greatest weight.'),
   full: z
     .number()

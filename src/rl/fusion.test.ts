@@ -100,8 +100,9 @@ describe('what cannot be fused', () => {
     expect(fuse('none', null, { alpha: 0.5, gate: 'min' }).reward).toBeNull()
   })
 
-  it('needs no response where thinking alone is paid', () => {
+  it('needs no response where thinking alone is paid, and no thinking where the response is', () => {
     const all = { fused: 0.7, reward: 0.7, bit: false, fellBack: false }
+    for (const gate of GATES) expect(fuse(null, 0.7, { alpha: 0, gate })).toEqual(all)
     expect(fuse(0.7, null, { alpha: 1, gate: 'none' })).toEqual(all)
     expect(fuse(0.7, null, { alpha: 1, gate: 'min' }).reward).toBeNull()
     expect(fuse(0.7, null, { alpha: 0.9, gate: 'none' }).reward).toBeNull()

@@ -70,7 +70,7 @@ export const gated = (gate: FusionGate, value: number, response: number): number
 
 /**
  * The reward of one rollout (RiT Eq. 7-8). Without criteria the response's reward counts alone; where thinking or response
- * could not be judged nothing is known, but for a response that is paid nothing (alpha 1 without a gate).
+ * could not be judged nothing is known, but for what is paid nothing: thinking at alpha 0, the response at alpha 1 without a gate.
  * @throws ConfigError for a weight outside [0, 1]
  * @example
  * fuse(0.5, 1, { alpha: 0.5, gate: 'none' }).reward // 0.75
@@ -83,9 +83,10 @@ export const fuse = (
   if (!(alpha >= 0 && alpha <= 1))
     throw new ConfigError(`fusion.alpha: expected a weight from 0 to 1, got ${alpha}`)
   if (thinking === 'none') return { fused: response, reward: response, bit: false, fellBack: true }
+  const judged = thinking ?? (alpha === 0 ? 0 : null)
   const known = response ?? (alpha === 1 && gate === 'none' ? 0 : null)
-  if (thinking === null || known === null) return { fused: null, reward: null, bit: false, fellBack: false }
-  const fused = alpha * thinking + (1 - alpha) * known
+  if (judged === null || known === null) return { fused: null, reward: null, bit: false, fellBack: false }
+  const fused = alpha * judged + (1 - alpha) * known
   const reward = gated(gate, fused, known)
   return { fused, reward, bit: Math.abs(reward - fused) > ROUNDING, fellBack: false }
 }

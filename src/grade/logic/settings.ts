@@ -50,12 +50,8 @@ export const proxySchema = z.strictObject({
     .max(1)
     .default(0.6)
     .describe('C5: what steps earn of it; words earn the rest.'),
-  fullSteps: z
-    .int()
-    .min(1)
-    .default(3)
-    .describe('C5: steps, and words, from which on there is no more to earn.'),
-  fullWords: z.int().min(1).default(80).describe('Words from which a text counts as full length.'),
+  fullSteps: z.int().min(1).default(3).describe('C5: steps from which on there is no more to earn.'),
+  fullWords: z.int().min(1).default(80).describe('C5: words from which on there is no more to earn.'),
 })
 export type ProxySettings = z.output<typeof proxySchema>
 

@@ -29,7 +29,7 @@ export const plainCategory = (name: string): string =>
     .replace(/ and(?= )/g, '')
 
 export const proposalSettingsSchema = z.strictObject({
-  minCriteria: z.int().min(1).default(5).describe('Fewest and most criteria of a rubric.'),
+  minCriteria: z.int().min(1).default(5).describe('Fewest criteria of a rubric.'),
   maxCriteria: z.int().min(1).max(64).default(15).describe('Most criteria of a rubric.'),
   maxPoints: z
     .int()

@@ -10,6 +10,7 @@ import { DataError, GradusError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { jsonlLines, parseRow, readJsonl } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import { MADE_ONCE } from './deciding.ts'
 import type { ProblemStream } from './problem-order.ts'
 import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 
@@ -185,9 +186,6 @@ interface AnchorSource<Problem, Shown> {
   answers(problems: readonly Problem[], round: number): Promise<StartAnswer<Shown>[][]>
 }
 
-/** In the run's folder: anchors that were made, so that a resumed run has the same. */
-const FILE = 'anchors.jsonl'
-
 /** Answers of either kind to a question from which on those to others do not count. */
 const ENOUGH = 3
 
@@ -236,7 +234,7 @@ const madeAnchors = async <Problem, Shown>(
   dir: string,
   source: AnchorSource<Problem, Shown>,
 ): Promise<MadeRow<Shown>[]> => {
-  const path = join(dir, FILE)
+  const path = join(dir, MADE_ONCE.anchors)
   const { shown } = source
   const schema = z.object({
     ...{ prompt: z.string(), response: z.string(), good: z.boolean() },

@@ -6,6 +6,13 @@ import { configHash, isFinished } from '../../runs/run-state.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { isRecord, ownValue } from '../../util/own-value.ts'
 
+/** Files and folders of a run that it makes once, of its settings and its start, and reads when it goes on; with other settings it begins without them. */
+export const MADE_ONCE = {
+  ...{ curriculum: 'curriculum.json', anchors: 'anchors.jsonl', thinkingRubric: 'thinking-rubric.json' },
+  ...{ responses: 'responses.jsonl', grownModel: 'grown' },
+  ...{ verifierLabels: 'verifier-labels.jsonl', verifier: 'verifier' },
+} as const
+
 /** Settings of no step's numbers. */
 const FREE_KEYS = ['out', 'policy', 'checkpoint', 'monitors', 'trackers']
 /** Of a judge beside its fleet: what is kept of its answers, and how much a held-out one is asked. */

@@ -143,7 +143,9 @@ const withJudge = async <Problem>(
   problems: readonly Problem[],
   drawn: readonly Sample[],
 ): Promise<EvalRow> => {
-  const answers_P = await gradeSamples(judge, problems, drawn, () => 'evaluation')
+  // An answer's own key: what is drawn for its verdicts, such as which are inverted, is drawn apart from the others'.
+  const keyOf = ({ prompt, index }: Sample) => `evaluation/${prompt}/${index}`
+  const answers_P = await gradeSamples(judge, problems, drawn, keyOf)
   const scores_P = answers_P.map(answers => meanKnown(answers.map(({ said }) => said.score)))
   const byId = new Map(problems.map((problem, p) => [judge.id(problem), scores_P[p]]))
   const value = meanKnown(scores_P)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EvalRow } from '../../runs/rows.ts'
-import { besideGreedy } from './evaluation.ts'
+import { besideGreedy, evaluation } from './evaluation.ts'
 
 interface Settings {
   evaluation: { greedy: boolean; samples: number; temperature: number; scaffolded: boolean }
@@ -63,4 +63,26 @@ describe('besideGreedy', () => {
       expect(rows[0].scores).not.toHaveProperty('greedy.rubric')
     }
   })
+})
+
+it('tells the answers of an evaluation apart for a judge of training that errs at random', async () => {
+  const keys: (string | undefined)[] = []
+  const task = {
+    ...{ train: [], tests: { unseen: ['a', 'b'] }, label: 'letters', notes: [], stopTokens: [] },
+    ...{ id: String, question: String, show: String, prompt: () => [1], rubric: () => ({ criteria: [] }) },
+    grade: async (items: readonly { key?: string }[]) => {
+      keys.push(...items.map(({ key }) => key))
+      return items.map(() => ({ verdicts: [], wellFormed: true, score: 1 }))
+    },
+  }
+  const config = {
+    ...{ steps: 2, rollout: { maxTokens: 2 } },
+    evaluation: { problems: 2, problemsBetween: 2, samples: 2, temperature: 1, topK: 0, topP: 1 },
+  }
+  const answer = { tokens: Int32Array.of(2), logprobs: Float32Array.of(0), finishReason: 'stop' as const }
+  const sample = async ({ prompts }: { prompts: readonly unknown[] }) =>
+    prompts.flatMap((_, prompt) => [0, 1].map(index => ({ ...answer, prompt, index })))
+  const truth: typeof task = { ...task, grade: items => task.grade(items).finally(() => keys.splice(0)) }
+  await evaluation<string>(config, { sample }, { truth, trainingJudge: task })(1, false)
+  expect(new Set(keys).size).toBe(4)
 })

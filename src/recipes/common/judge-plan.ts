@@ -3,10 +3,11 @@
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/estimate.ts'
 import type { FleetSettings } from '../../chat/index.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
+import { CHARACTERS_PER_TOKEN } from '../../tasks/prompt-tokens.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
 import { type EvaluatedSteps, testProblems } from './evaluation-config.ts'
-import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
+import type { JudgeCalls } from './step-work.ts'
 
 /** Calls of one kind that a training makes of a judge. */
 export interface AskedJudge
@@ -18,9 +19,6 @@ export interface AskedJudge
   /** Of a prompt: what all calls begin with, what no other has, what calls in a row have in common, and responses. */
   characters: { instructions: number; own: number; shared: number; responses: number }
 }
-
-/** Characters of a token, where no tokenizer says more. */
-const CHARACTERS_PER_TOKEN = 4
 
 /** Characters of a response of full length. */
 export const responseCharacters = (tokens: number): number => CHARACTERS_PER_TOKEN * tokens
@@ -55,9 +53,9 @@ export const judgingOf = (asked: readonly AskedJudge[]) => {
           ? [
               {
                 ...{ name, callsPerStep, shown, callsPerShown, completionTokens: COMPLETION_TOKENS },
-                instructionTokens: tokensFromCharacters(instructions),
-                ownTokens: tokensFromCharacters(own),
-                sharedTokens: tokensFromCharacters(shared),
+                instructionTokens: instructions / CHARACTERS_PER_TOKEN,
+                ownTokens: own / CHARACTERS_PER_TOKEN,
+                sharedTokens: shared / CHARACTERS_PER_TOKEN,
               },
             ]
           : [],

@@ -54,14 +54,16 @@ export const lessonMemorySchema = z
 export type LessonMemorySettings = z.output<typeof lessonMemorySchema>
 
 /**
- * Refuses a memory that nobody would see.
+ * Refuses a memory that nobody would see, or that would stay empty.
+ * @param context `unjudged`: why no criterion is judged that could become a lesson
  * @throws ConfigError naming the setting and what to do
  */
 export const checkLessonMemory = (
   memory: LessonMemorySettings,
-  { scaffold, samples }: { scaffold: { group: { kind: string } } | null; samples: number },
+  context: { scaffold: { group: { kind: string } } | null; samples: number; unjudged?: string | false },
 ): void => {
   if (memory.kind === 'none') return
+  const { scaffold, samples, unjudged } = context
   if (scaffold === null)
     refuse(
       'scaffold: expected one beside memory, which says how much of it is shown, got null',
@@ -78,6 +80,11 @@ export const checkLessonMemory = (
     refuse(
       'memory.attempts: expected settings without memory.file: the bank would stay empty',
       'name a file, or leave attempts out',
+    )
+  if (unjudged && memory.file === undefined)
+    refuse(
+      `memory.file: expected a bank with ${unjudged}, under which no criterion is judged that could become a lesson, got none`,
+      'name the bank.jsonl of another run, or set memory.kind to "none"',
     )
 }
 

@@ -204,6 +204,7 @@ describe('its settings', () => {
     ['scaffold.group:', {}, { ...fine, scaffold: { group: { kind: 'none' } } }],
     ['rollout.samples:', {}, { ...fine, samples: 1 }],
     ['memory.attempts:', { attempts: null }, fine],
+    ['memory.file:', {}, { ...fine, unjudged: 'groupJudge.kind "chat"' }],
   ])('refuse a memory that nobody would see: %s', (message, more, context) => {
     expect(() => checkLessonMemory(settings(more), context as typeof fine)).toThrow(message)
     expect(() => checkLessonMemory({ kind: 'none' }, context as typeof fine)).not.toThrow()

@@ -15,7 +15,7 @@ describe('shuffled passes', () => {
     expect(drawn(shuffledPasses(problems, 'a'), 21)).toEqual(all.slice(21))
   })
 
-  it('keep the last two, and make an earlier one again', () => {
+  it('keep the last ones, and make an earlier one again', () => {
     const shuffle = vi.spyOn(Rng.prototype, 'shuffle')
     const stream = shuffledPasses(problems, 'a')
     const all = drawn(stream)

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
-import { MIN_RANGE } from '../../rl/advantages.ts'
+import { hasNoRange } from '../../rl/advantages.ts'
 import { type Groups, type Reward, rewardsOf } from '../../rl/rollout.ts'
 import { rewardOf, type ScoredTask } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
@@ -14,22 +14,24 @@ import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { answersTo } from './answers.ts'
+import { MADE_ONCE } from './deciding.ts'
 import { samplingOf, type TrainingConfig } from './training.ts'
 
 /** Problem number i of a stream without end. */
 export type ProblemStream<Problem> = (index: number) => Problem
 
-/** Passes that are kept: a step may lie across two. Another one is made again, in the same order. */
-const KEPT_PASSES = 2
+/** Passes that are kept: a step may lie across two, and look at two far apart. Another one is made again, in the same order. */
+const KEPT_PASSES = 4
 
 /** Every pass in another order, which the label and the pass decide. */
 export const shuffledPasses = <Problem>(
   problems: readonly Problem[],
   label: string,
+  joint = '/',
 ): ProblemStream<Problem> => {
   const passes = new Map<number, Problem[]>()
   const passOf = (pass: number): Problem[] => {
-    const known = passes.get(pass) ?? new Rng(`${label}/${pass}`).shuffle(problems)
+    const known = passes.get(pass) ?? new Rng(`${label}${joint}${pass}`).shuffle(problems)
     passes.set(pass, known)
     if (passes.size > KEPT_PASSES) passes.delete(passes.keys().next().value!)
     return known
@@ -66,10 +68,7 @@ export const fixedPasses =
   index =>
     problems[index % problems.length]
 
-/** Scores of one pass, by problem; kept in the run folder, so that a resumed run has the same order. */
-const FILE = 'curriculum.json'
-
-/** Null where nobody could judge a problem's responses. */
+/** Scores of one pass, by problem; null where nobody could judge a problem's responses. */
 const scoresSchema = z.record(z.string(), z.number().nullable())
 type Scores = z.output<typeof scoresSchema>
 
@@ -123,7 +122,7 @@ export const problemStream = async <Problem>(
 ): Promise<ProblemStream<Problem>> => {
   const { curriculum } = config
   if (curriculum === null) return problemsOf(task, config.seed)
-  const path = join(dir, FILE)
+  const path = join(dir, MADE_ONCE.curriculum)
   const known = existsSync(path)
   const scores = known ? readScores(path) : await scorePass(config, curriculum.samples, policy, task)
   if (!known) writeFileAtomic(path, `${JSON.stringify(scores)}\n`)
@@ -143,10 +142,8 @@ const readScores = (path: string): Scores => {
 const FURTHER = 1 << 16
 
 /** Whether a group has nothing to compare, among those that were judged. */
-const isEqual = (group: readonly Reward[]): boolean => {
-  const rewards = rewardsOf([group])[0].filter(reward => reward !== null)
-  return rewards.length < 2 || Math.max(...rewards) - Math.min(...rewards) < MIN_RANGE
-}
+const isEqual = (group: readonly Reward[]): boolean =>
+  hasNoRange(rewardsOf([group])[0].filter(reward => reward !== null))
 
 /**
  * The groups of a step, those whose rewards are all equal replaced while rounds are left.

@@ -1,6 +1,6 @@
 /** @file What every recipe's run does around its training: opens the folder, resumes, closes what it opened, writes the report. */
 
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from '../../runs/errors.ts'
 import { FORK_FOLDER, forkFolder } from '../../runs/forks.ts'
@@ -26,6 +26,7 @@ import {
   EXTENDABLE_KEYS,
   extensionOf,
   isAtItsEnd,
+  MADE_ONCE,
 } from './deciding.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
@@ -165,15 +166,15 @@ const changesSince = (
 const resumePoint = (run: RunFolder, options: RunSessionOptions): ResumePoint | null => {
   const { info, mayLackCheckpoint, acceptRows, events } = options
   if (!hasCheckpoints(run.dir)) {
-    if (mayLackCheckpoint?.(run.dir)) {
+    const hasPhase = mayLackCheckpoint?.(run.dir) === true
+    if (hasPhase || options.resume === 'or-start') {
       const isTheSame =
         changesSince(run, info.config as object) === undefined && otherFile(run, options) === null
-      if (isTheSame) run.truncateAfter(-1)
+      for (const name of isTheSame ? [] : Object.values(MADE_ONCE))
+        rmSync(run.path(name), { recursive: true, force: true })
+      if (!hasPhase) startAgain(run, options)
+      else if (isTheSame) run.truncateAfter(-1)
       else run.restart(newRun(options))
-      return null
-    }
-    if (options.resume === 'or-start') {
-      startAgain(run, options)
       return null
     }
   }

@@ -55,8 +55,3 @@ export interface StepWork {
   recompute: boolean
   supervised: boolean
 }
-
-const CHARACTERS_PER_TOKEN = 4
-
-/** Characters as tokens, where no tokenizer says more. */
-export const tokensFromCharacters = (characters: number): number => characters / CHARACTERS_PER_TOKEN

@@ -1,7 +1,7 @@
 /** @file What a run of distill refuses before it trains; its plan refuses the same. */
 
-import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { needJudge } from '../../tasks/conversation/rows.ts'
+import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { Task } from '../../tasks/task.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { problemsOf } from '../common/problem-order.ts'
@@ -89,11 +89,15 @@ export const isUnmeasured = (
 ): boolean => judge === null && conversations !== null && needJudge(conversations.test)
 
 /** Those that RuscaRL does not know. */
-const miniatureOf = ({ task, seed, evaluation }: DistillConfig): AnyTask | null => {
+const miniatureOf = ({ task, seed, evaluation, noise }: DistillConfig): AnyTask | null => {
   if (task.kind === 'packing-thinking') return MINIATURES['packing-thinking'].open(task)
   if (task.kind !== 'arithmetic') return null
-  if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
-    refuse('seed: expected another one: this names held-out problems', 'choose another training seed')
+  checkTrainingSeed(seed)
+  if (noise !== 'none')
+    refuse(
+      `noise: expected "none" with task "arithmetic", whose teacher is shown what good thinking is and no rubric, got "${noise}"`,
+      'leave it out, or choose another task',
+    )
   const { problems, problemsAtStart = problems } = evaluation
   const draw = { seed, tests: Math.max(problems, problemsAtStart) }
   return MINIATURES.arithmetic.open({ ...task, outcomes: true }, draw)

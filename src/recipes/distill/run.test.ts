@@ -181,3 +181,10 @@ it('refuses what only conversations know, also on tasks that RuscaRL does not ha
     'scaffold.place: expected nothing with task "arithmetic", which is no conversation',
   )
 })
+
+it('refuses spoilt rubrics where the teacher is shown none', () => {
+  const settings = { task: { kind: 'arithmetic' }, model: { folder: 'package:models/arithmetic-start' } }
+  expect(() => distillEntry.plan(packing({ ...settings, noise: 'removed' }))).toThrow(
+    'noise: expected "none" with task "arithmetic"',
+  )
+})

@@ -3,6 +3,7 @@
 import { judgedCount } from '../../grade/rubric-grader.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { conversationSizes } from '../../tasks/conversation/sizes.ts'
+import { CHARACTERS_PER_TOKEN } from '../../tasks/prompt-tokens.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
@@ -37,8 +38,6 @@ interface PlannedEpisodes {
   judged: number
   conversationCharacters: number
 }
-
-const CHARACTERS_PER_TOKEN = 4
 
 const judgedBy = (path: string | null): number => {
   const rubric = path === null || mayBeMissing(path, 'plan') ? null : sharedRubric({ rubric: path })

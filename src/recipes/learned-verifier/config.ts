@@ -68,11 +68,12 @@ export const learnedVerifierSchema = z.strictObject({
     .describe('When and how the model is tested.'),
 })
 
-/** The same as a phase of another recipe, which says itself where the run lies, what its labels are, and its seed. */
+/** The same as a phase of another recipe, which says itself where the run lies, what computes, what its labels are, and its seed. */
 export const verifierPhaseSchema = learnedVerifierSchema.omit({
   recipe: true,
   out: true,
   seed: true,
+  policy: true,
   monitors: true,
   maxMinutes: true,
   data: true,

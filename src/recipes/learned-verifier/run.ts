@@ -47,12 +47,15 @@ const evaluate = async (
     rows.map(async row => ({ ...row, probability: await verifier.probability(row) })),
   )
   const agreement = scores.map(({ probability, met }) => Number(probability >= 0.5 === met))
-  const side = (met: boolean) => {
-    const own = agreement.filter((_, i) => scores[i].met === met)
-    return { n: own.length, scores: { agreement: mean(own) } }
-  }
+  // Few rows may be of one label.
+  const byLabel = Object.fromEntries(
+    (['met', 'not met'] as const).flatMap(label => {
+      const own = agreement.filter((_, i) => scores[i].met === (label === 'met'))
+      return own.length === 0 ? [] : [[label, { n: own.length, scores: { agreement: mean(own) } }] as const]
+    }),
+  )
   const { low, high } = bootstrapInterval(agreement, { resamples: 2000, seed: 'evaluation' })
-  const majority = Math.max(side(true).n, side(false).n) / rows.length
+  const majority = Math.max(...Object.values(byLabel).map(({ n }) => n)) / rows.length
   const criteria = [...new Set(rows.map(({ criterion }) => criterion))].slice(0, 12)
   return {
     step,
@@ -73,7 +76,7 @@ const evaluate = async (
         ]),
       ),
     },
-    byLabel: { met: side(true), 'not met': side(false) },
+    byLabel,
     baselines: {
       majority: { scores: { agreement: { value: majority } }, note: 'always the more frequent label' },
     },

@@ -80,6 +80,18 @@ describe('a learned verifier', () => {
     await verifier.close()
   }, 60_000)
 
+  it('is evaluated on so few rows that they have one label', async () => {
+    const config = learnedVerifier.schema.parse({
+      ...{ steps: 1, batch: 2, policy: { threads: 1 }, evaluation: { rows: 1 } },
+      data: { file: labelFile(labels(60), 'few.jsonl') },
+      model: { shape: { hiddenSize: 16, layers: 1, heads: 2, maxPositions: 48 } },
+    })
+    await learnedVerifier.run(config, { dir: join(dir, 'few'), resume: false })
+    const [{ byLabel, baselines }] = readEvals(join(dir, 'few'))
+    expect(Object.values(byLabel!).map(({ n }) => n)).toEqual([1])
+    expect(baselines!.majority.scores.agreement.value).toBe(1)
+  })
+
   it('refuses a model of another kind', async () => {
     const folder = new URL('../../../models/logic-start', import.meta.url).pathname
     await expect(LearnedVerifier.open(folder)).rejects.toThrow('expected a learned verifier')

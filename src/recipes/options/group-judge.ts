@@ -221,13 +221,18 @@ export const refuseGroupSize = (
     )
 }
 
-const check = (judge: GroupJudge, { groupsBy, noise, samples }: RewardFacts): void => {
+const check = (judge: GroupJudge, { groupsBy, noise, samples, scoredBy = [] }: RewardFacts): void => {
   if (groupsBy !== undefined && judge.kind !== groupsBy)
     refuse(`groupJudge.kind: expected "${groupsBy}" with this task, got "${judge.kind}"`, 'change it')
   if (noise) refuse(`groupJudge: expected nothing beside ${noise}`, 'leave it out, or set that back')
   if (samples === 1)
     refuse('rollout.samples: expected at least 2 with groupJudge, which compares responses', 'raise it')
   if (judge.kind === 'scripted') return
+  for (const key of scoredBy)
+    refuse(
+      `${key}: expected nothing with groupJudge.kind "chat", whose scores alone are paid`,
+      'leave it out',
+    )
   refuseGroupSize(judge, samples, 'groupJudge')
   checkFleet(judge.fleet, 'groupJudge.fleet')
 }

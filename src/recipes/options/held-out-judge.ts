@@ -26,7 +26,7 @@ const heldOutJudgeSchema = z
     rollouts: z
       .strictObject({
         share: z.number().gt(0).max(1).default(0.1).describe('Share of a step.'),
-        every: z.int().positive().default(1).describe('Every so many steps; 0: only at the end.'),
+        every: z.int().positive().default(1).describe('Every so many steps, from the first on.'),
       })
       .nullable()
       .prefault({})

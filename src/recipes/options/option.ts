@@ -29,6 +29,8 @@ export interface RewardFacts {
   samples?: number
   /** Who judges groups of them. */
   groupsBy?: 'scripted' | 'chat'
+  /** Settings that are there of what the verdicts on one response are worth. */
+  scoredBy?: readonly string[]
 }
 
 /** Where a step's criteria are drawn from: what names the draw. */

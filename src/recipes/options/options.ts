@@ -45,7 +45,8 @@ type Settings = Readonly<Record<string, unknown>>
 
 /** @throws ConfigError for options that would be ignored beside the rest, or do something else than they say */
 export const checkOptions = (config: Settings, facts: RewardFacts): void => {
-  const known = { negated: config.noise === 'negated', ...facts }
+  const scoredBy = Object.keys(verdictOptionsShape).filter(key => config[key] !== undefined)
+  const known = { negated: config.noise === 'negated', scoredBy, ...facts }
   for (const option of OPTIONS) {
     known.unpaid ??= option.unpaid?.(config)
     known.noise ??= option.noise?.(config)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import { rewardNoise } from './spoilt-rewards.ts'
+import { rewardNoise, trainingRubrics } from './spoilt-rewards.ts'
 
 const verdict = (more: Partial<Verdict>): Verdict => ({ criterionId: 'x', met: true, source: 'llm', ...more })
 
@@ -17,4 +17,11 @@ it('turns a verdict round whatever it is graded on, and leaves one that was not 
     verdict({ met: null }),
   ]
   expect(noise.verdicts(given, 'rollout').map(creditOf)).toEqual([0, 1, 0.25, 0, 1, 0.5, null])
+})
+
+it('takes no rubric of another problem where training lists none', () => {
+  const source = { id: String, rubric: () => ({ criteria: [] }) }
+  const rubrics = (problems: number[]) => trainingRubrics({ noise: 'shuffled', seed: 1 }, source, problems)
+  expect(() => rubrics([])).toThrow('noise: expected another than "shuffled"')
+  expect(rubrics([1, 2])(1)).toEqual({ criteria: [] })
 })

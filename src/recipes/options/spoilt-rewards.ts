@@ -62,6 +62,11 @@ const shuffledProblems = <Problem>(
   seed: number | string,
   { id }: RubricSource<Problem>,
 ): Map<string, Problem> => {
+  if (problems.length < 2)
+    refuse(
+      `noise: expected another than "shuffled" with a task that lists fewer than two training problems, whose rubrics could change places, got ${problems.length}`,
+      'choose another noise, or give the task a pool of problems',
+    )
   const shuffled = new Rng(`shuffled rubrics/${seed}`).shuffle(problems)
   return new Map(shuffled.map((problem, i) => [id(problem), shuffled[(i + 1) % shuffled.length]]))
 }

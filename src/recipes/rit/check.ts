@@ -3,7 +3,7 @@
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
+import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
 import { checkMethod, refuseColdStart } from '../common/method-check.ts'
@@ -59,7 +59,14 @@ export const checkRitSettings = (config: RitConfig): void => {
   checkTask(config)
   checkReward(config)
   checkCredit(config)
-  checkLessonMemory(config.memory, { scaffold: config.scaffold, samples: config.rollout.samples })
+  const { memory, scaffold, rollout, rubric, thinkingBy, task } = config
+  // Of an answer that is right or wrong there is no criterion to miss.
+  const unjudged =
+    task.kind === 'arithmetic' &&
+    (thinkingBy === 'rubric'
+      ? rubric.source === 'none' && 'rubric.source "none"'
+      : `thinkingBy "${thinkingBy}"`)
+  checkLessonMemory(memory, { scaffold, samples: rollout.samples, unjudged })
   checkScaffold(config)
   checkOptions(config, { unpaid: unpaid(config) })
   checkGroup(config)
@@ -74,8 +81,7 @@ const checkTask = (config: RitConfig): void => {
       'set judge.fleet.endpoints',
     )
   if (task.kind === 'packing') return
-  if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
-    refuse('seed: expected another one: this names held-out problems', 'choose another training seed')
+  checkTrainingSeed(seed)
   refuseColdStart(config, 'packing')
   if (memory.kind !== 'none' && memory.show === 'beside')
     refuse(
@@ -105,6 +111,11 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
     if (normalise === 'part')
       refuse(`normalise: expected "reward" with reward "${reward}", which has one part`, hint)
   }
+  if (thinkingBy !== 'rubric' && fusion.nulls !== usual.fusion.nulls)
+    refuse(
+      `fusion.nulls: expected nothing set with thinkingBy "${thinkingBy}", which judges no criterion by itself`,
+      'leave it out',
+    )
   if (reward === 'response' && control !== undefined)
     refuse(
       'control: expected nothing with reward "response", which thinking cannot change',

@@ -60,7 +60,7 @@ const rubricSchema = z.strictObject({
     'oracle',
     "- `oracle`: how the task is really won, written by whoever made it - `initial`: what separates a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
   ),
-  file: orNull(z.string(), 'The file of the rows.'),
+  file: orNull(z.string(), 'The rubric, or rubrics, of `source: file`.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
   traces: z
     .strictObject({

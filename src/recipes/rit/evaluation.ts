@@ -178,6 +178,7 @@ const itemOf = <Problem>(
     ...answerScores(
       task,
       known.map(({ score }) => score),
+      Math.min(MOST_DRAWS, answers.length),
     ),
     thinking: meanKnown(answers.map(thinkingOf)),
     // Of one trace, so that traces of several policies can be set against each other, also of like length.
@@ -214,16 +215,21 @@ const SCORE_NAMES = {
 }
 
 /**
- * Scores of a problem's answers: pass@k of right ones, the best of k of open ones, by unbiased estimators.
- * @param scores one a sample
+ * Scores of a problem's answers: pass@k of right ones, the best of k of open ones, by unbiased estimators; what is about k answers
+ * is null where fewer are known.
+ * @param scores of the answers that are known
  */
-const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: readonly number[]): Scores => {
-  const k = Math.min(MOST_DRAWS, scores.length)
+const answerScores = (
+  { isBinary }: Pick<Task<never>, 'isBinary'>,
+  scores: readonly number[],
+  k: number,
+): Scores => {
+  const isKnown = scores.length >= k
   const average = mean(scores)
-  const means = { 'pass@1': average, [`avg@${k}`]: average }
-  if (!isBinary) return { rubric: average, ...means, [`max@${k}`]: bestOfN(scores, k) }
+  const means = { 'pass@1': average, [`avg@${k}`]: isKnown ? average : null }
+  if (!isBinary) return { rubric: average, ...means, [`max@${k}`]: isKnown ? bestOfN(scores, k) : null }
   const right = scores.filter(score => score === 1).length
-  return { accuracy: average, ...means, [`pass@${k}`]: passAtK(scores.length, right, k) }
+  return { accuracy: average, ...means, [`pass@${k}`]: isKnown ? passAtK(scores.length, right, k) : null }
 }
 
 const OF_A_TRACE: ReadonlySet<string> = new Set(['thinkingFirst', 'thinkingWords'])

@@ -267,6 +267,20 @@ describe('advantages', () => {
       expect(advantage).toBeCloseTo(mixed[i], 4)
     })
   })
+
+  it('are the response’s alone without criteria, part by part as well', async () => {
+    const [whole, byPart] = await Promise.all(
+      ['reward', 'part'].map(async normalise => {
+        const settings = { normalise, fusion: { alpha: 1 } }
+        const { lesson } = await learnt(FOUR, settings, { rubric: { criteria: [] } })
+        return lesson.rollouts.map(({ advantages }) => advantages[0])
+      }),
+    )
+    expect(Math.max(...byPart)).toBeGreaterThan(1)
+    byPart.forEach((advantage, i) => {
+      expect(advantage).toBeCloseTo(whole[i], 4)
+    })
+  })
 })
 
 describe('the adaptive weight', () => {

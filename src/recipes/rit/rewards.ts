@@ -47,7 +47,11 @@ export const ritAdvantages = (
 ): Advantages => {
   if (normalise === 'reward') return advantagesOf(groups, known => grpoAdvantages(known, advantage))
   const { ddof, epsilon } = advantage
-  const weights = { thinking: alpha, response: 1 - alpha }
+  // As in the fused reward, the response is all there is where nothing can be judged of thinking.
+  const weights = (p: number): Readonly<Record<string, number>> =>
+    groups[p].some(({ fusion }) => fusion.fellBack)
+      ? { response: 1 }
+      : { thinking: alpha, response: 1 - alpha }
   return partAdvantagesOf(groups, weights, { ddof, epsilon }, ({ reward, parts: { thinking, response } }) =>
     reward === null || response === null
       ? null

@@ -15,13 +15,11 @@ import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
 import { drawAnswers, gradeSamples } from '../common/answers.ts'
+import { MADE_ONCE } from '../common/deciding.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
 import { hasRule, type RitTask } from './tasks.ts'
-
-/** In the run's folder, in the native format of rubric files. */
-export const RUBRIC_FILE = 'thinking-rubric.json'
 
 const EMPTY: Rubric = { id: 'none', criteria: [] }
 
@@ -45,7 +43,7 @@ export const thinkingRubrics = async <Problem>(
   policy: Policy,
   dir: string,
 ): Promise<ThinkingRubrics<Problem>> => {
-  const path = join(dir, RUBRIC_FILE)
+  const path = join(dir, MADE_ONCE.thinkingRubric)
   if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, ritTask.task)
   const { source, file } = config.rubric
   const items =

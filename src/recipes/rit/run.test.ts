@@ -289,6 +289,19 @@ describe('rit refuses', () => {
     ['a critic by parts', { critic: {}, normalise: 'part' }, 'normalise: expected "reward" with a critic'],
     ['a ratio without scaffold', { ratio: 'sampled' }, 'ratio: expected "plain" without a scaffold'],
     [
+      'missing verdicts where there are none',
+      { thinkingBy: 'steps', fusion: { nulls: 'as-false' } },
+      'fusion.nulls: expected nothing set with thinkingBy "steps"',
+    ],
+    [
+      'lessons of no criteria',
+      {
+        ...{ task: { kind: 'arithmetic' }, rubric: { source: 'none' } },
+        ...{ memory: { kind: 'bank' }, scaffold: {} },
+      },
+      'memory.file: expected a bank with rubric.source "none"',
+    ],
+    [
       'a floor above the ceiling',
       { fusion: { adaptive: { floor: 0.9, ceiling: 0.5 } } },
       'fusion.adaptive.floor: expected at most',
@@ -371,7 +384,7 @@ describe('a run of rit on arithmetic', () => {
     const plan = (more: object) => () => ritEntry.plan(ritSchema.parse({ ...arithmetic, ...more }))
     expect(plan({ scaffold: {} })).toThrow('scaffold: expected nothing with task "arithmetic"')
     expect(plan({ task: { kind: 'arithmetic', world: 'other' } })).toThrow(/Unrecognized key.*world/)
-    expect(plan({ seed: 'held-out:arithmetic' })).toThrow('seed: expected another one')
+    expect(plan({ seed: 'held-out:arithmetic' })).toThrow('names held-out problems')
     expect(plan({ model: { folder: MODEL } })).toThrow("expected a model of the arithmetic task's")
   })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
+import { MADE_ONCE } from '../common/deciding.ts'
 import { besideGreedy } from '../common/evaluation.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
@@ -15,7 +16,7 @@ import type { RitConfig } from './config.ts'
 import { ritEvaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
 import { describeRitRewards } from './rewards.ts'
-import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
+import { thinkingRubrics } from './rubric.ts'
 import { openTask, type RitTask, testNameOf } from './tasks.ts'
 
 /**
@@ -49,7 +50,7 @@ const learnTask = async <Problem>(
   return run.train(
     policy,
     async () => {
-      const known = existsSync(join(dir, RUBRIC_FILE))
+      const known = existsSync(join(dir, MADE_ONCE.thinkingRubric))
       const { of: rubricOf, note } = await thinkingRubrics(config, ritTask, policy, dir)
       if (!known) run.note([note])
       const earlier = () => (existsSync(join(dir, 'evals.jsonl')) ? readEvals(dir) : [])

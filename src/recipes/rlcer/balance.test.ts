@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Credited } from '../../rl/rollout.ts'
-import { balanceRoles, roleAdvantages } from './credit.ts'
+import { rlcerSchema } from './config.ts'
+import { balanceRoles, creditStep, roleAdvantages } from './credit.ts'
 import { plainStatement } from './validity.ts'
 
 const item = (role: string, advantages: number[], mask = advantages.map(() => 1)) =>
@@ -46,6 +47,22 @@ describe('leaving one out', () => {
       expect(advantages_P_G[0].every(a => a !== 0)).toBe(true)
     }
   })
+})
+
+it('part by part, rubricators are paid for the format alone where evolving is not paid', async () => {
+  const signsOf = async (evolving: boolean) => {
+    const settings = { critic: null, advantage: { perPart: true }, rubricator: { evolving } }
+    const rubricators = [
+      { ...item('rubricator', [0]), reward: 1, parts: { evolving: 1, format: 0 } },
+      { ...item('rubricator', [0]), reward: 1, parts: { evolving: 1, format: 0 } },
+      { ...item('rubricator', [0]), reward: 1, parts: { evolving: 0, format: 1 } },
+    ]
+    const questions = [{ reasoners: [], rubricators }] as never
+    const { credited } = await creditStep(null as never, questions, rlcerSchema.parse(settings))
+    return credited.map(({ advantages }) => Math.sign(Number(advantages[0].toFixed(4))) + 0)
+  }
+  expect(await signsOf(true)).toEqual([0, 0, 0])
+  expect(await signsOf(false)).toEqual([-1, -1, 1])
 })
 
 describe('duplicates', () => {

@@ -184,6 +184,17 @@ describe('plan and run refuse the same, before anything is trained', () => {
   it('takes what it has no reason to refuse', async () => {
     const config = rlcerSchema.parse({ ...SMALL, critic: null, advantage: { perPart: true } })
     expect(() => planRlcer(config)).not.toThrow()
+    // Where no rubric is ever written none needs room.
+    const alone = { ...withoutRubricators, reasonerReward: 'outcome' }
+    const short = (hinted: boolean) =>
+      planRlcer(
+        rlcerSchema.parse({
+          ...{ ...SMALL, ...shape({ maxPositions: 200 }), ...alone },
+          evaluation: { ...SMALL.evaluation, hinted },
+        }),
+      )
+    expect(() => short(true)).toThrow('for a rubric')
+    expect(() => short(false)).not.toThrow()
   })
 })
 

@@ -228,6 +228,7 @@ const checkRoom = <Problem>(
   const { minCriteria: min } = format
   const shortest = task.rubricator.automaton?.({ min, max: min })
   const rubricTokens = shortest ? fewestTokens(shortest) : 0
+  const isWritten = enabled || evaluation.hinted || evaluation.rubrics > 0
   if (enabled && maxTokens < rubricTokens)
     refuse(
       `rubricator.maxTokens: expected at least ${rubricTokens}, which the shortest rubric of ${format.minCriteria} criteria has, got ${maxTokens}; what is cut off is no rubric`,
@@ -237,12 +238,13 @@ const checkRoom = <Problem>(
     const { length } = task.prompt(problem)
     const name = `problem ${task.id(problem)}`
     assertRoom(name, length, Math.max(rollout.maxTokens, evaluation.maxTokens ?? 0), maxPositions)
-    assertRoom(
-      `${name} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,
-      length + rollout.maxTokens,
-      rubricator.maxTokens,
-      maxPositions,
-    )
+    if (isWritten)
+      assertRoom(
+        `${name} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,
+        length + rollout.maxTokens,
+        rubricator.maxTokens,
+        maxPositions,
+      )
   }
 }
 

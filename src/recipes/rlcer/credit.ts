@@ -22,7 +22,9 @@ import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts } from './exploration.ts'
 import { REASONER_PARTS, RUBRICATOR_PARTS } from './rewards.ts'
 
-type CreditSettings = Pick<RlcerConfig, 'critic' | 'advantage' | 'reasonerReward' | 'ratio' | 'rollout'>
+type CreditSettings = Pick<RlcerConfig, 'critic' | 'advantage' | 'reasonerReward' | 'ratio' | 'rollout'> & {
+  rubricator: Pick<RlcerConfig['rubricator'], 'evolving'>
+}
 
 /** Rollouts of both roles with what they are taught. */
 export interface CreditedStep {
@@ -40,7 +42,7 @@ export const creditStep = async <Problem>(
 ): Promise<CreditedStep> => {
   const reasoners: Groups<Graded<unknown, unknown>> = questions.map(own => own.reasoners)
   const rubricators: Groups<Graded<unknown, unknown>> = questions.map(own => own.rubricators)
-  const { critic, rollout, ratio } = config
+  const { critic, rollout, ratio, rubricator } = config
   if (critic !== null) {
     const all = [...reasoners, ...rubricators].flat()
     const known = all.filter(({ reward }) => reward !== null)
@@ -57,7 +59,8 @@ export const creditStep = async <Problem>(
     REASONER_PARTS[config.reasonerReward],
     config.advantage,
   )
-  const ofRubricators = roleAdvantages(rubricators, 'leave-one-out', RUBRICATOR_PARTS, config.advantage)
+  const paid = RUBRICATOR_PARTS.filter(part => part !== 'evolving' || rubricator.evolving)
+  const ofRubricators = roleAdvantages(rubricators, 'leave-one-out', paid, config.advantage)
   const credited = [
     ...creditRollouts(reasoners, ofReasoners.advantages_P_G).flat(),
     ...creditRollouts(rubricators, ofRubricators.advantages_P_G).flat(),

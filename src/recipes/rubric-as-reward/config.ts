@@ -55,7 +55,10 @@ const generatedSourceSchema = z.strictObject({
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
-  labels: z.enum(['two-way', 'three-way']).optional().describe('Which answers occur: balanced, or one only.'),
+  labels: z
+    .enum(['two-way', 'three-way'])
+    .optional()
+    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
   ...problemShape,
 })
 
@@ -122,7 +125,7 @@ const hops = z.union([hopCount, hopWeights, lengthScheduleSchema])
 const taskSchema = z.strictObject({
   file: orNull(
     z.string(),
-    'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
+    'Rows to train on, in the format of ProntoQA, ProofWriter or FOLIO; null: generated problems.',
   ),
   format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows.'),
   sources: sourcesSchema
@@ -143,7 +146,11 @@ const taskSchema = z.strictObject({
     ),
   ...problemShape,
   style: choice(LOGIC_STYLES, 'real', 'Style of the generated problems.'),
-  labels: choice(['two-way', 'three-way'], 'two-way', 'Which answers occur: balanced, or one only.'),
+  labels: choice(
+    ['two-way', 'three-way'],
+    'two-way',
+    'Which answers there are: true and false, or unknown as well; each as often.',
+  ),
   prompt: choice(
     ['miniature', 'chat'],
     'miniature',

@@ -37,8 +37,17 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
     ...mixShape,
     to: hopCount.describe('Where it ends.'),
     threshold: z.number().gt(0).max(1).default(0.8).describe('Share of success at which the next one comes.'),
-    window: z.int().positive().default(5).describe('Calls that are looked at.'),
-    by: z.enum(['proved', 'answered']).optional().describe('By how much.'),
+    window: z
+      .int()
+      .positive()
+      .default(5)
+      .describe('Steps whose rollouts on the longest problems are looked at.'),
+    by: z
+      .enum(['proved', 'answered'])
+      .optional()
+      .describe(
+        'What counts as success: a right answer that is proved (also when absent), or any right answer.',
+      ),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
   kindSchema('steps', {
@@ -94,9 +103,7 @@ interface Tally {
 
 const stateSchema = z.strictObject({
   longest: hopCount,
-  window: z
-    .array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() }))
-    .describe('Calls that are looked at.'),
+  window: z.array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() })),
 })
 
 /** How a rollout on a problem went; null where nothing can be said of it. */

@@ -208,11 +208,7 @@ describe('soft criteria by a learned verifier', () => {
       })
       const dir = join(folder, 'learned')
       await runRubricAsReward(config, { dir, resume: false })
-      const files = readdirSync(dir)
-      const labels = readJsonl(
-        join(dir, files.find(name => name.startsWith('verifier-labels-'))!),
-        row => row,
-      )
+      const labels = readJsonl(join(dir, 'verifier-labels.jsonl'), row => row)
       expect(labels).toHaveLength(2 * 2 * 40)
       expect(labels[0]).toMatchObject({ criterion: 'The reasoning uses the premises that it needs.' })
       expect(loadReportData(join(dir, 'verifier')).evals.at(-1)).toMatchObject({ set: 'held-out', step: 3 })
@@ -222,6 +218,11 @@ describe('soft criteria by a learned verifier', () => {
         expect(criteria![id]).toBeGreaterThan(0.01)
         expect(criteria![id]).toBeLessThan(0.99)
       }
+      // Labels and verifier are those of the run, however far it goes.
+      const longer = { ...config, steps: 2 }
+      expect(await runRubricAsReward(longer, { dir, resume: true })).toMatchObject({ step: 2 })
+      const files = readdirSync(dir).filter(name => name.startsWith('verifier'))
+      expect(files.sort()).toEqual(['verifier', 'verifier-labels.jsonl'])
     },
     SLOW_MS,
   )

@@ -37,7 +37,7 @@ export const runRubricAsReward = async (
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
       ...describeRubricRewards(config),
     },
-    keeps: dir => hasVerifier(dir, config),
+    keeps: hasVerifier,
     learn: run => learn(config, run, options),
   })
 }

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LogicSolver } from '../../grade/logic/solver.ts'
+import { Rng } from '../../util/rng.ts'
 import { sharedData } from '../../util/shared-data.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { rubricAsRewardSchema, sourcesSchema } from './config.ts'
@@ -74,6 +75,14 @@ describe('a stream of several sources', () => {
     expect(Array.from({ length: 20 }, (_, i) => other(i).id)).not.toEqual(
       all.slice(0, 20).map(({ id }) => id),
     )
+  })
+
+  it('is not shuffled anew for each problem where two far places are looked at in turns', () => {
+    const problem = mixedStream(open([{ kind: 'folio', path: at('folio.jsonl') }]), 1)
+    const shuffle = vi.spyOn(Rng.prototype, 'shuffle')
+    for (let i = 0; i < 12; i++) for (const place of [0, 1200]) problem(place + i)
+    expect(shuffle).toHaveBeenCalledTimes(2)
+    shuffle.mockRestore()
   })
 
   it("generates by the source's settings, and by the task's where it has none", () => {

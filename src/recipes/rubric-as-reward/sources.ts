@@ -16,6 +16,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { Rng } from '../../util/rng.ts'
+import { shuffledPasses } from '../common/problem-order.ts'
 import { type FileSource, type RubricAsRewardConfig, type SourceSettings, sourceName } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
 
@@ -137,19 +138,9 @@ export const decideSources = (sources: readonly OpenSource[], solver: LogicSolve
 export const sourcesTitle = (sources: readonly SourceSettings[]): string =>
   sources.map(sourceName).join(' + ')
 
-/** Rows in another order in every pass, which `name` and the pass decide. */
-const inPasses = (rows: readonly LogicTaskExample[], seed: number | string, name = 'pass') => {
-  let now = { pass: -1, order: [] as LogicTaskExample[] }
-  return (index: number): LogicTaskExample => {
-    const pass = Math.floor(index / rows.length)
-    if (now.pass !== pass) now = { pass, order: new Rng(seed).fork(`${name} ${pass}`).shuffle(rows) }
-    return now.order[index % rows.length]
-  }
-}
-
 /** Problem i of a source. */
 const streamOf = ({ name, rows, generate }: OpenSource, seed: number | string) =>
-  generate?.(`train:${seed}`) ?? inPasses(rows!, seed, `source ${name}, pass`)
+  generate?.(`train:${seed}`) ?? shuffledPasses(rows!, `${seed}/source ${name}, pass`, ' ')
 
 /**
  * The training stream of several sources. The next problem is of the source that is furthest behind its weight, so that every
@@ -299,7 +290,7 @@ export const problemSource = (
   if (task.file === null) return generated(task, seed)
   const rows = loadLogicRows(task.file, task.format)
   if (rows.length === 0) throw new ConfigError(`task.file: ${task.file} holds no usable problems`)
-  return inPasses(rows, seed)
+  return shuffledPasses(rows, `${seed}/pass`, ' ')
 }
 
 /** What generated problems of a source have where it does not say: the task's own settings. */

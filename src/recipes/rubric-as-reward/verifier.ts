@@ -14,7 +14,7 @@ import { scored } from '../../tasks/scored-response.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { answersTo } from '../common/answers.ts'
-import { decidingHash } from '../common/deciding.ts'
+import { MADE_ONCE } from '../common/deciding.ts'
 import { runPhase } from '../common/method-run.ts'
 import type { RunOptions } from '../common/recipe.ts'
 import { samplingOf } from '../common/training.ts'
@@ -27,16 +27,11 @@ import { labelledVerifierSchema, type RubricAsRewardConfig, type VerifierSetting
 /** How far away in the stream of problems those lie that the verifier learns from. */
 const ELSEWHERE = 3_000_017
 
-/** The folder of the verifier's training in a run. */
-const FOLDER = 'verifier'
-
-/** The labels that it learns from; those of other settings have another name. */
-const labelsFile = (dir: string, config: RubricAsRewardConfig): string =>
-  join(dir, `verifier-labels-${decidingHash(config).slice(0, 12)}.jsonl`)
+/** The labels that it learns from. */
+const labelsFile = (dir: string): string => join(dir, MADE_ONCE.verifierLabels)
 
 /** Whether a run has begun with its verifier. */
-export const hasVerifier = (dir: string, config: RubricAsRewardConfig): boolean =>
-  existsSync(labelsFile(dir, config))
+export const hasVerifier = (dir: string): boolean => existsSync(labelsFile(dir))
 
 const SOFT = ['C4', 'C5'] as const
 const TEXTS = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
@@ -85,7 +80,7 @@ export const trainVerifier = async (
   options: Pick<RunOptions, 'events' | 'acceptRows'>,
 ): Promise<string | null> => {
   const verifier = config.verifier ?? labelledVerifierSchema.parse({})
-  const file = labelsFile(dir, config)
+  const file = labelsFile(dir)
   if (!existsSync(file)) {
     const policy = await openPolicy(config.policy, { folder })
     try {
@@ -104,7 +99,7 @@ export const trainVerifier = async (
     monitors: config.monitors,
     data: { file },
   })
-  return runPhase(join(dir, FOLDER), options, run => runLearnedVerifier(own, run))
+  return runPhase(join(dir, MADE_ONCE.verifier), options, run => runLearnedVerifier(own, run))
 }
 
 const assertBothLabels = (rows: readonly { met: boolean }[]): void => {

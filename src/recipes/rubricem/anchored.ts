@@ -63,7 +63,10 @@ export const openStageAnchors = <Problem>(
           return rollouts.map((rollout, i) => ({
             response: task.show(rollout.tokens),
             shown: task.stages.read(rollout).staged,
-            right: said[i].unjudged || said[i].score === null ? null : said[i].score! >= 1,
+            right:
+              rollout.end === 'failed' || said[i].unjudged || said[i].score === null
+                ? null
+                : said[i].score! >= 1,
           }))
         }),
       )

@@ -85,9 +85,7 @@ const scriptedJudgeSchema = z.strictObject({
     false,
     "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
   ),
-  flipRate: share
-    .default(0)
-    .describe('Chances that a level is inverted, and that it moves by one; of the stages named.'),
+  flipRate: share.default(0).describe('Chance that a level is inverted.'),
   levelRate: share.default(0).describe('Chance that a level is moved by one.'),
   noisyStages: z
     .array(z.literal([1, 2, 3, 4]))

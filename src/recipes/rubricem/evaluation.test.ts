@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
 import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
 import { rubricemPresets } from './entry.ts'
-import { rubricemEvaluation } from './evaluation.ts'
+import { attemptScores, rubricemEvaluation } from './evaluation.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 import { scriptedJudge } from './tasks.ts'
 
@@ -35,4 +35,19 @@ it('says of attempts with lessons how many were shown one: a reflection that can
   expect(rows[1].items!.flatMap(({ sample }) => sample!.lessons!.map(({ how }) => how))[0]).toBe('within')
   // Between the first and the last step there is no memory.
   expect((await evaluate(2, false)).map(({ set, n }) => [set, n])).toEqual([['unseen', 3]])
+  // Greedy answers beside samples are those to the main set.
+  const more = { policy, task: { ...task, tests: { unseen, more: unseen } } }
+  const setsOf = async (alone: boolean) =>
+    (await rubricemEvaluation(config, more, alone)(2, false)).map(({ set }) => set)
+  expect([await setsOf(false), await setsOf(true)]).toEqual([['unseen', 'unseen more'], ['unseen']])
+})
+
+it('knows nothing of an attempt whose world failed', () => {
+  const scoresOf = (end: string) => {
+    const stages = { truth: () => ({ answered: 0 }) }
+    const attempt = { problem: null, rollout: { end } }
+    return attemptScores({ stages } as never, attempt as never, { verdicts: [], score: 0 })
+  }
+  expect(scoresOf('stop')).toEqual({ right: 0, answered: 0 })
+  expect(scoresOf('failed')).toEqual({ right: null, answered: null })
 })

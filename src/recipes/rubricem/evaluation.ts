@@ -31,15 +31,16 @@ interface Own<Problem> extends RubricemEvaluationParts<Problem> {
   step: number
 }
 
+/** @param alone on the main set alone */
 export const rubricemEvaluation =
-  <Problem>(config: RubricemConfig, parts: RubricemEvaluationParts<Problem>) =>
+  <Problem>(config: RubricemConfig, parts: RubricemEvaluationParts<Problem>, alone = false) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
     const count = testProblems(config, step, last)
     const problems = mainTest(parts.task)[1].slice(0, count)
     const plain = await attempt(own, problems, null)
     const rows = [await rowOf(own, REUSE_SETS.plain, problems, plain)]
-    for (const [name, all] of Object.entries(parts.task.tests).slice(1)) {
+    for (const [name, all] of alone ? [] : Object.entries(parts.task.tests).slice(1)) {
       const more = all.slice(0, count)
       const set = `${REUSE_SETS.plain} ${name}`
       rows.push(await rowOf(own, set, more, await attempt(own, more, null)))
@@ -130,14 +131,15 @@ export const BENCHMARK_SCORES = {
   attempted: 'attempted, says the judge',
 }
 
-/** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain. */
+/** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain; nothing where its world failed. */
 export const attemptScores = <Problem>(
   { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
   { problem, rollout }: { problem: Problem; rollout: Rollout },
   { verdicts, score, scores }: Pick<Verdicts, 'verdicts' | 'scores'> & { score: number | null },
 ): MetricGroup => {
   const name = verdicts.every(({ source }) => source === 'rule') ? 'right' : 'opinion'
-  return { ...(scores ?? { [name]: score }), ...stages.truth(problem, rollout) }
+  const known = { ...(scores ?? { [name]: score }), ...stages.truth(problem, rollout) }
+  return rollout.end === 'failed' ? Object.fromEntries(Object.keys(known).map(key => [key, null])) : known
 }
 
 /** @param references what the attempts were shown; absent: attempts without memory */

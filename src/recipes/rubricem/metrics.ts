@@ -45,21 +45,20 @@ export const agentRow = <Problem>(
   retrieval: Retrieval | null = null,
 ): RolloutRow => {
   const { problem, rollout, parts, grade } = item
-  const name = task.id(problem)
-  const group = judged.find(({ key }) => key === name)
+  // By the rollout: a question may come twice in a step.
+  const group = judged.find(({ rollouts }) => rollouts.some(({ rollout: { key } }) => key === rollout.key))
   const own = group?.rollouts.find(({ rollout: { key } }) => key === rollout.key)
+  const lessons = rollout.sampledFrom && retrieval ? shownLessons(task, retrieval) : []
   return {
     ...rolloutFields(step, item),
-    problemId: name,
+    problemId: task.id(problem),
     prompt: task.question(problem),
     response: task.show(rollout.tokens),
     parts,
-    ...(rollout.sampledFrom &&
-      retrieval !== null &&
-      retrieval.items.length > 0 && { lessons: shownLessons(task, retrieval) }),
+    ...(lessons.length > 0 && { lessons }),
     flags: {
       ...(grade.wellFormed ? {} : { unformatted: 1 }),
-      ...(rollout.sampledFrom ? { referred: 1 } : {}),
+      ...(lessons.length > 0 && { referred: 1 }),
     },
     ...verdictFields(
       (group?.rubrics ?? []).map(rubric => levelVerdict(rubric, own?.scores[rubric.id])),

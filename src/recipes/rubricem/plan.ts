@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { isRemote } from '../../policy/open.ts'
+import { CHARACTERS_PER_TOKEN } from '../../tasks/prompt-tokens.ts'
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
@@ -85,8 +86,6 @@ interface PlannedData {
   calls: number
   questionCharacters: number
 }
-
-const CHARACTERS_PER_TOKEN = 4
 
 const charactersOf = (messages: readonly { content: string }[]): number =>
   messages.reduce((sum, { content }) => sum + content.length, 0)

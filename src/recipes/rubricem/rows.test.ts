@@ -31,7 +31,9 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
   const task = { id: () => 'q', question: () => 'Where?', show: () => 'There.' }
   const rollout = { key: 'r', tokens: [], logprobs: [] }
   const item = { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1, advantage: 0 }
-  const { verdicts = [] } = agentRow(task as never, 1, item as never, [group])
+  // The same question may come twice in a step.
+  const other = { ...group, rollouts: [{ rollout: { key: 's' }, scores: {} }] } as unknown as JudgedGroup
+  const { verdicts = [] } = agentRow(task as never, 1, item as never, [other, group])
   expect(verdicts.slice(0, 3).map(({ text, points }) => [text, points])).toEqual([
     ['Says right.', 2],
     ['Says cited.', 2],
@@ -61,7 +63,8 @@ it('keeps the lessons that an attempt was shown, a long one without its end; non
   const rollout = { key: 'r', tokens: [], logprobs: [] }
   const item = { question: 'Who?', rubrics: '', takeaways: ['Ask the guide.', 'x'.repeat(9000)] }
   const found = { items: [{ how: 'within', score: 1, item }] }
-  const { lessons } = rowFor({ ...rollout, sampledFrom: [1] }, found)
+  const { lessons, flags } = rowFor({ ...rollout, sampledFrom: [1] }, found)
+  expect(flags).toEqual({ referred: 1 })
   expect(lessons).toEqual([
     {
       how: 'within',
@@ -71,5 +74,6 @@ it('keeps the lessons that an attempt was shown, a long one without its end; non
   ])
   expect(rowFor(rollout, found)).not.toHaveProperty('lessons')
   expect(rowFor({ ...rollout, sampledFrom: [1] }, { items: [] })).not.toHaveProperty('lessons')
+  expect(rowFor({ ...rollout, sampledFrom: [1] }, { items: [] }).flags).toEqual({})
   expect(rowFor(rollout, null)).not.toHaveProperty('lessons')
 })

@@ -64,7 +64,7 @@ const learn = async <Problem>(
   const recipe = async () => {
     const own = rubricem(config, {
       ...{ task, bank, anchors: await openStageAnchors(config, run.run.dir, { task, policy }) },
-      evaluate: besideGreedy(config, tested => rubricemEvaluation(tested, { task, policy, bank })),
+      evaluate: besideGreedy(config, (own, alone) => rubricemEvaluation(own, { task, policy, bank }, alone)),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)

@@ -58,6 +58,7 @@ const task = (more: object) =>
 const fleet = (endpoint: object) => ({
   endpoints: [{ url: 'http://127.0.0.1:9', model: 'nobody', ...endpoint }],
 })
+const chat = { kind: 'chat', fleet: fleet({}) }
 /** Of an environment variable that is not there. */
 const keyed = fleet({ apiKeyEnv: 'GRADUS_TEST_NO_SUCH_KEY' })
 
@@ -133,6 +134,26 @@ describe('plan and run refuse the same, before anything is trained', () => {
       'groups of criteria that no trip has',
       () => ({ ...SMALL, criterionGroups: [{ criteria: ['nope'] }] }),
       /criterionGroups\[0\]\.criteria: expected ids/,
+    ],
+    [
+      'a curriculum without scores',
+      () => talk({ groupJudge: chat, exploration: { curriculum: {} } }),
+      /exploration\.curriculum: expected null with groupJudge\.kind "chat"/,
+    ],
+    [
+      'demonstrations that nobody can choose',
+      () => talk({ groupJudge: chat, sft: {} }),
+      /sft: expected null with groupJudge\.kind "chat"/,
+    ],
+    [
+      'lessons of criteria that nobody judges',
+      () => talk({ groupJudge: chat, memory: { kind: 'bank' } }),
+      /memory\.file: expected a bank with groupJudge\.kind "chat"/,
+    ],
+    [
+      'a rule whose scores nobody pays',
+      () => talk({ groupJudge: chat, scoringRule: { name: 'mean' } }),
+      /scoringRule: expected nothing with groupJudge\.kind "chat"/,
     ],
     [
       'no teacher of conversations',

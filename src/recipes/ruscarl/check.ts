@@ -140,10 +140,17 @@ const checkRewards = (config: RuscarlConfig): void => {
   })
 }
 
-const checkTogether = ({ exploration, rollout, scaffold, memory }: RuscarlConfig): void => {
+const checkTogether = ({ exploration, rollout, scaffold, memory, groupJudge, sft }: RuscarlConfig): void => {
   // Before the cold start, not at the first step after it.
   lambdaGroup(scaffold.group, rollout.samples)
-  checkLessonMemory(memory, { scaffold, samples: rollout.samples })
+  const unjudged = groupJudge?.kind === 'chat' && 'groupJudge.kind "chat"'
+  checkLessonMemory(memory, { scaffold, samples: rollout.samples, unjudged })
+  for (const [key, value] of Object.entries({ sft, 'exploration.curriculum': exploration.curriculum }))
+    if (unjudged && value !== null)
+      refuse(
+        `${key}: expected null with ${unjudged}, which gives no response a score by itself to choose or order by, got settings`,
+        `set ${key} to null, or leave groupJudge out`,
+      )
   if (exploration.dynamicSampling === null) return
   const wrong =
     memory.kind !== 'none'

@@ -42,8 +42,8 @@ const sftSchema = z.strictObject({
       'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
     ),
   minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
-  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
-  batch: size.default(32).describe('At most so many together.'),
+  steps: z.int().min(1).default(100).describe('Optimiser steps.'),
+  batch: size.default(32).describe('Demonstrations a step.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
 })
 

@@ -251,6 +251,8 @@ describe('ruscarl on packing, the arms of the paper', () => {
       }
       const first = await again(false)
       expect(await again(true)).toBe(first)
+      // How far the reinforcement goes is none of the phase's settings.
+      expect(await again(true, { steps: 1 })).toBe(first)
       expect(await again(true, { sft: { ...sft, problems: 5 } })).not.toBe(first)
     },
     SLOW_MS,

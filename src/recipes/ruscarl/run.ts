@@ -96,13 +96,14 @@ const learnTask = async <Problem>(
   const { reward, truth } = task
   run.note(reward.notes)
   const { sft } = config
-  // Supervised learning where there is a phase of it, which may be asked to stop.
+  // Supervised learning where there is a phase of it, which may be asked to stop; how far the reinforcement goes is none of its settings.
+  const own = { ...config, steps: sft?.steps ?? 0 }
   const start = sft
     ? await runPhase(
         join(run.run.dir, SFT),
         options,
-        phase => runSft({ config, sft, recipe: 'ruscarl sft', task, folder: run.folder }, phase),
-        dir => hasDemonstrations(dir, config),
+        phase => runSft({ config: own, sft, recipe: 'ruscarl sft', task, folder: run.folder }, phase),
+        dir => hasDemonstrations(dir, own),
       )
     : run.folder
   if (start === null) return STOPPED

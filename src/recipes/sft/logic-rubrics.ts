@@ -29,6 +29,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { CheckpointError, ConfigError, DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import { MADE_ONCE } from '../common/deciding.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import type { ConfigOf, LearntTask, Room } from './learnt.ts'
 import { learnRoles } from './roles.ts'
@@ -183,7 +184,7 @@ export const learnLogicRubrics = (config: Config): LearntTask => {
       shape: own => ({ ...own, vocabSize: tokens.length, maxPositions }),
       sampledTokens: reasoners.problems * reasoners.samples * reasoners.maxTokens,
       make: async (dir, from, open) => {
-        const responses = await responsesIn(join(dir, 'responses.jsonl'), async () => {
+        const responses = await responsesIn(join(dir, MADE_ONCE.responses), async () => {
           const policy = await open({ folder: from, seed })
           try {
             return await drawResponses(policy, start, config)
@@ -191,7 +192,7 @@ export const learnLogicRubrics = (config: Config): LearntTask => {
             await policy.close()
           }
         })
-        const folder = join(dir, 'grown')
+        const folder = join(dir, MADE_ONCE.grownModel)
         const files = logicRubricTokenizer(maxPositions)
         if (!existsSync(folder)) growCheckpoint(from, folder, { tokens, files, maxPositions }, seed)
         return { folder, draw: start.demonstrations(responses) }

@@ -28,19 +28,16 @@ export const runSftRecipe = async (config: SftConfig, options: RunOptions): Prom
   const { primarySet, criterionNames, notes = [] } = learnt
   const info = { config, recipe, model: startName(config), seed, steps, primarySet, criterionNames }
   const result = await withRun({ ...options, info }, async ({ use, ...session }) => {
-    const { run, from } = session
-    for (const message of from === null ? notes : []) {
-      run.appendEvent({ level: 'info', message })
-      events.onMessage?.(message)
-    }
+    const { dir } = session.run
+    session.note(notes)
     const open = (from: ModelSource) => openPolicy(config.policy, from)
-    const grown = await task?.grown?.make(run.dir, source!.folder!, open)
+    const grown = await task?.grown?.make(dir, source!.folder!, open)
     const policy = await use(open({ ...source, ...(grown && { folder: grown.folder }) }))
     const phase = {
       name: 'supervised',
       policy,
       draw: grown?.draw ?? learnt.draw,
-      evaluate: learnt.evaluate(policy, run.dir),
+      evaluate: learnt.evaluate(policy, dir),
       testsStart: !grown && (config.model.folder !== null || isRemote(config.policy)),
       config,
     }

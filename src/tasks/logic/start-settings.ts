@@ -116,7 +116,7 @@ export const demonstrationsShape = {
   labels: z
     .enum(['two-way', 'three-way'])
     .default('two-way')
-    .describe('Which answers occur: balanced, or one only.'),
+    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
   style: style.default('real').describe('Style of the generated problems.'),
   ...problemShape,
   wording: wording

@@ -35,7 +35,7 @@ export const logicProblemsSchema = z.strictObject({
   labels: z
     .enum(['two-way', 'three-way'])
     .default('two-way')
-    .describe('Which answers occur: balanced, or one only.'),
+    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
   style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
 })
 
