@@ -12,11 +12,11 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4399,
   chat: 2821,
-  cli: 12210,
+  cli: 12218,
   eval: 2125,
   experiments: 7511,
   grade: 22176,
-  measure: 2244,
+  measure: 2257,
   memory: 1796,
   model: 7795,
   plan: 1091,
