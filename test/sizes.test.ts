@@ -20,7 +20,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   memory: 1796,
   model: 7785,
   plan: 1091,
-  policy: 8874,
+  policy: 8890,
   recipes: 22346,
   rl: 2482,
   rubric: 4504,
