@@ -23,7 +23,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   policy: 8890,
   recipes: 22346,
   rl: 2482,
-  rubric: 4504,
+  rubric: 4497,
   runs: 11113,
   search: 1213,
   serve: 13221,
