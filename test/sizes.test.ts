@@ -16,7 +16,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   eval: 2146,
   experiments: 7511,
   grade: 22187,
-  measure: 2257,
+  measure: 2254,
   memory: 1796,
   model: 7785,
   plan: 1091,
