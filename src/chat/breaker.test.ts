@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseWith } from '../util/schema.ts'
 import { Breaker } from './breaker.ts'
+import { fleetSchema } from './fleet-config.ts'
 
 const OPTIONS = { failureShare: 0.75, window: 8, minimumCalls: 4, pauseMs: 100, longestPauseMs: 1000 }
 
@@ -127,4 +129,11 @@ describe('a breaker, whatever happens to it', () => {
     )
     expect(play(failing).breaker.timesOpened).toBe(1)
   })
+})
+
+it.each([{ window: 5 }, { window: 8, minimumCalls: 9 }])('that could never open is refused: %j', breaker => {
+  const fleet = (own: object) =>
+    parseWith(fleetSchema, { endpoints: [{ url: 'http://x', model: 'm' }], breaker: own }, 'judge')
+  expect(() => fleet(breaker)).toThrow(/judge: breaker\.minimumCalls: expected no more calls than window/)
+  expect(fleet({ window: 8, minimumCalls: 8 }).breaker.window).toBe(8)
 })

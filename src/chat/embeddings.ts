@@ -4,15 +4,17 @@ import { type Dispatcher, Pool } from 'undici'
 import type { z } from 'zod'
 import { JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { finalError, longestPauseMs } from './attempts.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { Cancellation } from './cancellation.ts'
 import type { ChatUsage } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { readKey } from './credentials.ts'
 import { type EmbeddingOptions, embeddingSchema } from './embedding-config.ts'
 import { Endpoint, type EndpointCall, type EndpointStats } from './endpoint.ts'
 import { TOKENS_PER_CHARACTER } from './estimate.ts'
 import { exchange } from './exchange.ts'
-import { endpointUrl, readKey, requestHeaders } from './openai.ts'
+import { endpointUrl, requestHeaders } from './openai.ts'
 import {
   bodyExcerpt,
   embeddedError,
@@ -198,8 +200,8 @@ export class EmbeddingModel {
           return await this.#attempt(inputs, cancellation)
         } catch (error) {
           const again = error instanceof JudgeError && error.retryable && attempt <= retries
-          if (!again || cancellation.reason !== null) throw cancellation.reason ?? counted(error, attempt)
-          await this.#pause(this.#backoffMs(attempt, error), cancellation)
+          if (!again || cancellation.reason !== null) throw cancellation.reason ?? finalError(error, attempt)
+          await this.#pause(this.#random() * longestPauseMs(this.settings, attempt, error), cancellation)
         }
       }
     } finally {
@@ -284,13 +286,6 @@ export class EmbeddingModel {
     })
   }
 
-  /** Full jitter, as in `judgeFleet`; a server that said when to come back is left alone by its endpoint. */
-  #backoffMs(attempt: number, { retryAfterMs }: JudgeError): number {
-    const { backoffMs, longestBackoffMs } = this.settings
-    const doublings = retryAfterMs === undefined ? attempt - 1 : 0
-    return this.#random() * Math.min(longestBackoffMs, backoffMs * 2 ** doublings)
-  }
-
   #cancel(cancellation: Cancellation, reason: JudgeError): void {
     cancellation.cancel(reason)
     this.#wake()
@@ -316,16 +311,6 @@ const deadlineError = (deadlineMs: number) =>
     retryable: false,
     hint: 'allow more time (deadlineMs) or smaller batches (batch)',
   })
-
-/** The last error, saying how many attempts there were. */
-const counted = (error: unknown, attempts: number): unknown => {
-  if (!(error instanceof JudgeError) || attempts === 1) return error
-  const { kind, status, retryAfterMs, retryable, fatal, message } = error
-  return new JudgeError(kind, `${message} (attempt ${attempts} of ${attempts})`, {
-    ...{ status, retryAfterMs, retryable, fatal, attempts },
-    cause: error,
-  })
-}
 
 /** A model of embeddings behind an OpenAI-compatible endpoint. @throws ConfigError (see EmbeddingModel) */
 export const embeddingModel = (options: EmbeddingOptions, runtime?: EmbeddingRuntime): EmbeddingModel =>

@@ -18,7 +18,7 @@ export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
   price: priceSchema.optional().describe('Price of tokens, for the ledger and plans.'),
 })
 
-const breakerSchema = z.strictObject({
+const breakerFields = z.strictObject({
   failureShare: z
     .number()
     .gt(0)
@@ -35,6 +35,10 @@ const breakerSchema = z.strictObject({
   longestPauseMs: positive
     .default(BREAKER_DEFAULTS.longestPauseMs)
     .describe('How long at most; the pause doubles each time.'),
+})
+const breakerSchema = breakerFields.refine(({ window, minimumCalls }) => minimumCalls <= window, {
+  path: ['minimumCalls'],
+  error: `no more calls than window (${BREAKER_DEFAULTS.minimumCalls} where it is not set); with more no endpoint is ever left alone`,
 })
 
 export const fleetSchema = z.strictObject({

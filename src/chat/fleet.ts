@@ -2,6 +2,7 @@
 
 import { JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { finalError, longestPauseMs } from './attempts.ts'
 import { type Cancellation, cancelledError, SignalWatch } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -91,14 +92,6 @@ const withAccount = (response: ChatResponse, attempts: number, cost: number | nu
   attempts === 1 && cost === null
     ? response
     : { ...response, ...(attempts > 1 && { attempts }), ...(cost !== null && { cost }) }
-
-/** The last error, saying how many attempts there were. */
-const finalError = (error: JudgeError, attempts: number): JudgeError => {
-  if (attempts <= 1) return error
-  const { kind, status, retryAfterMs, retryable, fatal } = error
-  const message = `${error.message} (attempt ${attempts} of ${attempts})`
-  return new JudgeError(kind, message, { status, retryAfterMs, retryable, fatal, attempts, cause: error })
-}
 
 /**
  * Requests wait in one line, first come, first served; one that failed comes back to its front after a random pause. Each
@@ -256,22 +249,15 @@ export class JudgeFleet implements ChatModel {
     const elsewhere = judgeError?.fatal === true && this.#endpoints.some(endpoint => endpoint.fatal === null)
     const again = judgeError?.retryable === true && job.attempts <= this.#settings.retries
     if (!elsewhere && !again) {
-      this.#fail(job, judgeError ? finalError(judgeError, job.attempts) : error)
+      this.#fail(job, finalError(error, job.attempts))
       return
     }
-    job.stopWaiting = this.#clock.after(elsewhere ? 0 : this.#backoffMs(job), () => {
+    const longest = longestPauseMs(this.#settings, job.attempts, judgeError)
+    job.stopWaiting = this.#clock.after(elsewhere ? 0 : this.#random() * longest, () => {
       job.readySinceMs = this.#clock.now()
       this.#queue.unshift(job)
       this.#pump()
     })
-  }
-
-  /** Full jitter: uniform between nothing and a bound that doubles (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015). */
-  #backoffMs({ attempts, lastError }: FleetJob): number {
-    const { backoffMs, longestBackoffMs } = this.#settings
-    // The endpoint itself stays alone for the time that it asked for; the job only must not come back with all others.
-    const doublings = lastError?.retryAfterMs === undefined ? attempts - 1 : 0
-    return this.#random() * Math.min(longestBackoffMs, backoffMs * 2 ** doublings)
   }
 
   #expire(job: FleetJob): void {

@@ -8,6 +8,7 @@ import { describeSecret } from '../util/secret-words.ts'
 import { type Cancellation, underSignal } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { readKey } from './credentials.ts'
 import { exchange, type Incoming } from './exchange.ts'
 import { type OpenAiOptions, openAiSchema } from './openai-config.ts'
 import { Refusals } from './refusals.ts'
@@ -55,19 +56,6 @@ export const endpointUrl = (text: string, api = '/chat/completions', what = 'jud
   if (path === '') url.pathname = `/v1${api}`
   else if (!path.endsWith(api)) url.pathname = `${path}${api}`
   return url
-}
-
-/** The key that settings name. @throws ConfigError where the environment has none */
-export const readKey = (
-  settings: Pick<Settings, 'apiKeyEnv'>,
-  env: NonNullable<OpenAiRuntime['env']>,
-): string | undefined => {
-  if (settings.apiKeyEnv === undefined) return undefined
-  const key = env[settings.apiKeyEnv]?.trim()
-  if (key) return key
-  throw new ConfigError(`apiKeyEnv: the environment variable ${settings.apiKeyEnv} is not set`, {
-    hint: 'export it before the start, or leave apiKeyEnv out for a server that needs no key',
-  })
 }
 
 /** Headers of a request, with the key where there is one. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DataError } from '../util/errors.ts'
+import { wilsonInterval } from '../util/intervals.ts'
 import { judgeQuality, type LabelledVerdict } from './judge-quality.ts'
 
 const rows = (count: number, points: number, label: boolean, verdict: boolean | null): LabelledVerdict[] =>
@@ -70,6 +71,16 @@ describe('quality of a judge', () => {
       return high - low
     }
     expect(width(grouped)).toBeGreaterThan(2 * width(grouped.map(({ group: _, ...row }) => row)))
+  })
+
+  it('leaves room where groups are all alike, or there is one: as much as for so many rows', () => {
+    const grouped = (met: readonly boolean[], group = (i: number) => `response ${i}`) =>
+      met.map((verdict, i) => ({ points: 1, label: false, verdict, group: group(i) }))
+    const never = judgeQuality(grouped(Array(20).fill(false))).all
+    expect(never.falseAccept).toEqual(wilsonInterval(0, 20))
+    expect(never.agreement).toEqual(wilsonInterval(20, 20))
+    const { estimate, low, high } = judgeQuality(grouped([true, false], () => 'one')).all.falseAccept!
+    expect([estimate, low < 0.1, high > 0.9]).toEqual([0.5, true, true])
   })
 
   it('says null where there is nothing to divide by', () => {

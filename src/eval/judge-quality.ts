@@ -1,7 +1,13 @@
 /** @file How good a judge is against labels: agreement, false accepts, false rejects and missing verdicts, by sign of points. */
 
 import { DataError } from '../util/errors.ts'
-import { type BootstrapOptions, bootstrapInterval, type Estimate, wilsonInterval } from '../util/intervals.ts'
+import {
+  type BootstrapOptions,
+  bootstrapInterval,
+  type Estimate,
+  wilsonInterval,
+  withWidth,
+} from '../util/intervals.ts'
 import { cohenKappa } from './agreement.ts'
 
 /** A verdict beside the truth about it. */
@@ -14,7 +20,7 @@ export interface LabelledVerdict {
   verdict: boolean | null
   /**
    * What the verdicts of one response share. Verdicts on one response are not independent: with groups, intervals come from
-   * a bootstrap over groups instead of Wilson's formula.
+   * a bootstrap over groups instead of Wilson's formula on rows.
    */
   group?: string
 }
@@ -149,17 +155,15 @@ const groupedInterval = (
     groups.set(row.group ?? '', { counted: group.counted + Number(counts(row)), all: group.all + 1 })
   }
   const sums = [...groups.values()]
-  return bootstrapInterval(
-    sums.map((_, index) => index),
-    { resamples: 2000, ...options },
-    sample => {
-      let counted = 0
-      let all = 0
-      for (const index of sample) {
-        counted += sums[index].counted
-        all += sums[index].all
-      }
-      return counted / all
-    },
-  )
+  const places = sums.map((_, index) => index)
+  const interval = bootstrapInterval(places, { resamples: 2000, ...options }, sample => {
+    let counted = 0
+    let all = 0
+    for (const index of sample) {
+      counted += sums[index].counted
+      all += sums[index].all
+    }
+    return counted / all
+  })
+  return withWidth(interval, sums.length)
 }

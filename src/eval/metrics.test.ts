@@ -194,9 +194,15 @@ describe('optimisationTax', () => {
     expect(c5.significant).toBe(false)
   })
 
-  it('is never significant for one item, whose interval has no width', () => {
-    const [tax] = optimisationTax({ C4: [[0.9]] }, { C4: [[0.1]] }, { resamples: 50 })
-    expect(tax).toMatchObject({ significant: false, high: expect.closeTo(-0.8, 12) })
+  it('is never significant for fewer than six items, though equal changes leave no width', () => {
+    const taxOf = (items: number) =>
+      optimisationTax(
+        { C4: [Array(items).fill(0.9)] },
+        { C4: [Array(items).fill(0.1)] },
+        { resamples: 50 },
+      )[0]
+    expect(taxOf(1)).toMatchObject({ significant: false, high: expect.closeTo(-0.8, 12) })
+    expect([2, 5, 6].map(items => taxOf(items).significant)).toEqual([false, false, true])
   })
 
   it('refuses tables that do not pair', () => {

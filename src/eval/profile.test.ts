@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { wilsonInterval } from '../util/intervals.ts'
 import { CreditTable, compareProfiles, isClear, type Observation, profileOf } from './profile.ts'
 import { profileHtml, profileSvg } from './profile-picture.ts'
 
@@ -32,6 +33,11 @@ describe('a profile', () => {
     // 1.96 sqrt(.25 / 400) = .049
     expect(satisfaction!.low).toBeCloseTo(0.451, 2)
     expect(satisfaction!.high).toBeCloseTo(0.549, 2)
+  })
+
+  it('has an interval with room where all items are alike', () => {
+    const [{ satisfaction }] = profileOf(new CreditTable(observe('c', Array(20).fill(0))))
+    expect(satisfaction).toEqual(wilsonInterval(0, 20))
   })
 
   it('keeps criteria without any verdict, and the order', () => {
@@ -74,6 +80,16 @@ describe('a comparison', () => {
     expect(alone).toMatchObject({ against: null, sharedItems: 0, difference: null })
   })
 
+  it('is clear only where chance would not bring it: six equal differences, not five', () => {
+    const isClearOf = (items: number) => {
+      const [a, b] = [Array(items).fill(1), Array(items).fill(0)].map(
+        own => new CreditTable(observe('c', own)),
+      )
+      return isClear(compareProfiles(a, b)[0].difference!)
+    }
+    expect([2, 5, 6].map(isClearOf)).toEqual([false, false, true])
+  })
+
   it('has no difference for one shared item, which would always look clear', () => {
     const [row] = compareProfiles(new CreditTable(observe('c', [1])), new CreditTable(observe('c', [0, 1])))
     expect(row).toMatchObject({ sharedItems: 1, difference: null })
@@ -105,10 +121,10 @@ describe('the picture', () => {
     const rude = (credits: number[]) => observe('rude', credits, -2)
     const less = new CreditTable([
       ...observe('kind', [1]),
-      ...rude([0, 0, 1, 0, 0, 1]),
+      ...rude([0, 0, 1, 0, 0, 1, 0, 0, 1]),
       ...observe('late', [null]),
     ])
-    const rows = compareProfiles(less, new CreditTable(rude([1, 1, 1, 1, 1, 1])))
+    const rows = compareProfiles(less, new CreditTable(rude(Array(9).fill(1))))
     const html = profileHtml(rows, { title: 'T', name: 'a', against: 'b' })
     expect(html.startsWith('<!doctype html>')).toBe(true)
     // Two of three were rude and are no more: less of a flaw is shown as a gain.

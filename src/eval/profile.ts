@@ -2,7 +2,8 @@
 
 import { mean } from '../util/descriptive.ts'
 import { DataError, NumericError } from '../util/errors.ts'
-import { bootstrapInterval, type Estimate, pairedBootstrapInterval } from '../util/intervals.ts'
+import { bootstrapInterval, type Estimate, withWidth } from '../util/intervals.ts'
+import { signFlipTest } from '../util/significance.ts'
 
 /** What one grading of one item says of one criterion. Several samples of an item are several observations. */
 export interface Observation {
@@ -91,21 +92,23 @@ const resamplesFor = (items: number, { resamples }: ProfileOptions): number =>
   resamples ?? Math.round(Math.min(MOST_RESAMPLES, Math.max(FEWEST_RESAMPLES, DRAWS / Math.max(1, items))))
 
 /**
- * Satisfaction of each criterion: mean over items, with a percentile bootstrap interval over items. Samples of one item
- * are averaged first, since they are not independent. For a penalty it is how often the flaw is present.
+ * Satisfaction of each criterion: mean over items, with a percentile bootstrap interval over items (Wilson's where all items
+ * are alike). Samples of one item are averaged first, since they are not independent. For a penalty it is how often the flaw
+ * is present.
  */
 export const profileOf = (table: CreditTable, options: ProfileOptions = {}): CriterionProfile[] =>
   table.criteria.map(criterion => {
     const { points, nulls, credits } = table.row(criterion)
     const means = [...credits.values()].map(values => mean(values))
-    const resamples = resamplesFor(means.length, options)
+    const n = means.length
+    const resamples = resamplesFor(n, options)
     return {
       criterion,
       points,
-      items: means.length,
+      items: n,
       observations: [...credits.values()].reduce((sum, values) => sum + values.length, 0),
       nulls,
-      satisfaction: means.length === 0 ? null : bootstrapInterval(means, { ...options, resamples }),
+      satisfaction: n === 0 ? null : withWidth(bootstrapInterval(means, { ...options, resamples }), n),
     }
   })
 
@@ -114,8 +117,11 @@ export interface CriterionComparison extends CriterionProfile {
   against: CriterionProfile | null
   /** Items that both have verdicts on. */
   sharedItems: number
-  /** Satisfaction minus the other's over shared items, paired; null for fewer than two, which have no interval. */
-  difference: Estimate | null
+  /**
+   * Satisfaction minus the other's over shared items, paired, with the two-sided p of no difference by sign flips; null for fewer
+   * than two items, which have no interval.
+   */
+  difference: (Estimate & { p: number }) | null
 }
 
 /**
@@ -131,12 +137,17 @@ export const compareProfiles = (
   return profileOf(table, options).map(profile => {
     const other = others.get(profile.criterion) ?? null
     const [own, theirs] = other ? sharedCredits(table, against, profile.criterion) : [[], []]
+    const changes = own.map((values, item) => mean(values) - mean(theirs[item]))
     const resamples = resamplesFor(own.length, options)
+    const tested = () => ({
+      ...bootstrapInterval(changes, { ...options, resamples }),
+      p: signFlipTest(changes, { draws: resamples, seed: options.seed }),
+    })
     return {
       ...profile,
       against: other,
       sharedItems: own.length,
-      difference: own.length < 2 ? null : pairedBootstrapInterval(own, theirs, { ...options, resamples }),
+      difference: own.length < 2 ? null : tested(),
     }
   })
 }
@@ -152,5 +163,6 @@ const sharedCredits = (
   return [shared.map(([, values]) => values), shared.map(([item]) => theirs.get(item) as number[])]
 }
 
-/** Whether an interval of a difference lies on one side of 0. */
-export const isClear = ({ low, high }: Estimate): boolean => low > 0 || high < 0
+/** Whether a difference is clear: its interval lies on one side of 0, and sign flips seldom bring one as large, which takes six items. */
+export const isClear = ({ low, high, level, p }: Estimate & { p: number }): boolean =>
+  (low > 0 || high < 0) && p < 1 - level

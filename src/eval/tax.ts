@@ -3,6 +3,8 @@
 import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
 import { type BootstrapOptions, type Estimate, twoWayBootstrapInterval } from '../util/intervals.ts'
+import { signFlipTest } from '../util/significance.ts'
+import { isClear } from './profile.ts'
 
 /** Scores by criterion: [seed][item], the same items in the same order for every seed. */
 export type CriterionTables = Readonly<Record<string, readonly (readonly number[])[]>>
@@ -12,7 +14,7 @@ export interface Tax extends Estimate {
   /** Mean before and after training. */
   before: number
   after: number
-  /** The interval excludes zero. One item alone has no interval over items, so nothing is significant. */
+  /** The interval excludes zero, and sign flips of the items' changes seldom bring one as large, which takes six items. */
   significant: boolean
 }
 
@@ -30,13 +32,16 @@ export const optimisationTax = (
 ): Tax[] =>
   Object.entries(after).map(([criterion, after_S_I]) => {
     const before_S_I = before[criterion] ?? []
-    const interval = twoWayBootstrapInterval(changes(criterion, before_S_I, after_S_I), options)
+    const change_S_I = changes(criterion, before_S_I, after_S_I)
+    const interval = twoWayBootstrapInterval(change_S_I, options)
+    const change_I = change_S_I[0].map((_, item) => mean(change_S_I.map(row => row[item])))
+    const p = signFlipTest(change_I, { draws: options.resamples ?? 10_000, seed: options.seed })
     return {
       criterion,
       ...interval,
       before: meanOf(before_S_I),
       after: meanOf(after_S_I),
-      significant: after_S_I[0].length > 1 && (interval.low > 0 || interval.high < 0),
+      significant: isClear({ ...interval, p }),
     }
   })
 

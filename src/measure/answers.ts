@@ -59,12 +59,14 @@ export interface SavedAnswer {
   /** Names who answered and how it was asked; rows of another one are never taken over. */
   by?: string
   settings?: AskSettings
-  /** Scores by name, verdicts, and who gave those that no rule gave. */
+  /** Scores by name, verdicts, and who gave those that no rule gave, asked in which way (`NamedJudge.digest`). */
   scores?: Readonly<Record<string, number | null>>
   verdicts?: readonly SavedVerdict[]
   judge?: string
+  judgeDigest?: string
   heldOut?: readonly SavedVerdict[]
   heldOutJudge?: string
+  heldOutDigest?: string
 }
 
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })
@@ -102,8 +104,10 @@ const rowSchema = z.looseObject({
   settings: z.object({ temperature: z.number(), maxTokens: z.number(), seed: z.string() }).optional(),
   verdicts: z.array(verdict).optional(),
   judge: z.string().optional(),
+  judgeDigest: z.string().optional(),
   heldOut: z.array(verdict).optional(),
   heldOutJudge: z.string().optional(),
+  heldOutDigest: z.string().optional(),
 })
 
 type SavedRow = Omit<SavedAnswer, 'id' | 'sample' | 'prompt'> & {

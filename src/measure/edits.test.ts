@@ -44,6 +44,11 @@ describe('edits of answers', () => {
     expect(edited('form', 'x', { form })).toBe(alone)
   })
 
+  it('a form nested without end is a text like any other', () => {
+    const form = `${'['.repeat(50_000)}"Rhine"${']'.repeat(50_000)}`
+    expect(edited('form', 'x', { form })).toMatch(/^\[+"something"\]+$/)
+  })
+
   it('a form keeps line ends of other systems, marks around blanks, and lines of marks alone', () => {
     expect(edited('form', 'x', { form: '- One! !\r\n  ---\r\n2) (two). \n***' })).toBe(
       '- something!\r\n  something\r\n2) (something). \n***',

@@ -7,6 +7,7 @@ import { STOP_WORDS } from '../grade/instructions/stop-words.ts'
 import { wordsOf } from '../grade/rules/text.ts'
 import type { Rubric } from '../rubric/criterion.ts'
 import { roughSentences, wordCount } from '../tasks/instructions/text.ts'
+import { isTooDeep, tryJson } from '../util/json.ts'
 import type { Rng } from '../util/rng.ts'
 import { wordsIn } from '../util/words.ts'
 
@@ -89,13 +90,10 @@ const inParts = (words: readonly string[], count: number): string[] =>
     return words.slice(at(i), at(i + 1)).join(' ')
   })
 
+/** A list or an object; undefined of any other text, and of one nested so deep that it is nobody's form. */
 const jsonOf = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' ? (value ?? undefined) : undefined
-  } catch {
-    return undefined
-  }
+  const value = tryJson(text)
+  return value !== null && typeof value === 'object' && !isTooDeep(value) ? value : undefined
 }
 
 const leavesOf = (value: unknown): number =>

@@ -18,9 +18,11 @@ import { type GradedAnswer, measuredValues } from './metrics.ts'
 import { spokenTokens } from './spoken.ts'
 import type { MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
 
-/** A judge by the name that rows keep. */
+/** A judge by what rows keep of it. */
 export interface NamedJudge {
   name: string
+  /** Of how it is asked and, where it is a file of this machine, of what that holds: another digest, other verdicts. */
+  digest: string
   grader: Grader
 }
 
@@ -50,10 +52,11 @@ const CONCURRENCY = 64
 /** Verdicts that a judge gave before, where the same one is asked or none is; the others are asked for. */
 const remembered = (
   saved: readonly SavedVerdict[] | undefined,
-  by: string | undefined,
+  [name, digest]: readonly [name?: string, digest?: string],
   judge: NamedJudge | null,
 ): Grader | undefined => {
-  if (saved === undefined || (judge !== null && judge.name !== by)) return judge?.grader
+  const isOther = judge !== null && (judge.name !== name || judge.digest !== digest)
+  if (saved === undefined || isOther) return judge?.grader
   const known = new Map(saved.map(verdict => [JSON.stringify([verdict.criterionId, verdict.text]), verdict]))
   const knownOf = ({ id, text }: Criterion): Verdict | undefined => {
     const verdict = known.get(JSON.stringify([id, text]))
@@ -133,8 +136,9 @@ export const gradeAll = async (
         const [said] = await current.run(asked, () => grading.grade([item]))
         return { score: said.score, verdicts: said.verdicts, said, ...outcome }
       }
-      const own = await gradedBy(remembered(answer.verdicts, answer.judge, judge))
-      const second = heldOut && (await gradedBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))
+      const { verdicts, judge: by, judgeDigest, heldOut: others, heldOutJudge, heldOutDigest } = answer
+      const own = await gradedBy(remembered(verdicts, [by, judgeDigest], judge))
+      const second = heldOut && (await gradedBy(remembered(others, [heldOutJudge, heldOutDigest], heldOut)))
       onGraded(++done, jobs.length)
       const text = kind.read?.(answer.response) ?? answer.response
       return { p, own: { answer, text, ...own, ...(second && { heldOut: second }) } }
@@ -162,9 +166,11 @@ const savedVerdicts = (verdicts: readonly Verdict[], { rubric }: MeasuredProblem
 const judgeOf = (
   verdicts: readonly Verdict[],
   judge: NamedJudge | null,
-  before: string | undefined,
-): string | undefined =>
-  verdicts.some(({ source }) => source === 'llm' || source === 'model') ? (judge?.name ?? before) : undefined
+  before: Pick<SavedAnswer, 'judge' | 'judgeDigest'>,
+): Pick<SavedAnswer, 'judge' | 'judgeDigest'> => {
+  if (!verdicts.some(({ source }) => source === 'llm' || source === 'model')) return {}
+  return judge ? { judge: judge.name, judgeDigest: judge.digest } : before
+}
 
 /** The row of a graded answer. */
 export const savedAnswer = (
@@ -175,13 +181,16 @@ export const savedAnswer = (
 ): SavedAnswer => {
   const { answer, verdicts, heldOut: second } = graded
   const values = measuredValues(task, problem, graded)
-  const { verdicts: _, heldOut: __, judge: before, heldOutJudge: ___, scores: ____, ...rest } = answer
-  const judgedBy = judgeOf(verdicts, judge, before)
+  const { verdicts: _, heldOut: __, judge: name, judgeDigest, scores: ___, ...rest } = answer
+  const { heldOutJudge: ____, heldOutDigest: _____, ...kept } = rest
   return {
-    ...rest,
+    ...kept,
     scores: Object.fromEntries(Object.keys(task.scores).map(name => [name, values[name].value])),
     verdicts: savedVerdicts(verdicts, problem),
-    ...(judgedBy !== undefined && { judge: judgedBy }),
-    ...(second && { heldOut: savedVerdicts(second.verdicts, problem), heldOutJudge: heldOut!.name }),
+    ...judgeOf(verdicts, judge, { judge: name, judgeDigest }),
+    ...(second && {
+      heldOut: savedVerdicts(second.verdicts, problem),
+      ...{ heldOutJudge: heldOut!.name, heldOutDigest: heldOut!.digest },
+    }),
   }
 }

@@ -1,5 +1,7 @@
 /** @file Half-precision numbers as bit patterns: float16 and bfloat16 to float32 and back, a whole array at a time. */
 
+import { CheckpointError } from '../util/errors.ts'
+
 /** Storage types that weights may have in a file; in memory they are always float32. */
 export type WeightDtype = 'float32' | 'float16' | 'bfloat16'
 
@@ -31,15 +33,18 @@ export const float32ToBfloat16 = (source: Float32Array, target: Uint16Array): vo
 
 /** float16 bit patterns to float32, exactly. `target` must be at least as long as `source`. */
 export const float16ToFloat32 = (source: Uint16Array, target: Float32Array): void => {
-  halfTable ??= buildHalfTable()
-  const bits = bitsOf(target)
-  for (let i = 0; i < source.length; i++) bits[i] = halfTable[source[i]]
+  const [bits, table] = [bitsOf(target), bitsOf(halfValues())]
+  for (let i = 0; i < source.length; i++) bits[i] = table[source[i]]
 }
 
-// Float32 bit pattern of each of the 65536 halves; 256 KiB, built when the first float16 file is read.
-let halfTable: Uint32Array | undefined
+let halves: Float32Array | undefined
+/** Each of the 65536 halves as float32, by its bit pattern; 256 KiB, made when the first one is read. */
+export const halfValues = (): Float32Array => {
+  halves ??= buildHalfTable()
+  return halves
+}
 
-const buildHalfTable = (): Uint32Array => {
+const buildHalfTable = (): Float32Array => {
   const values = new Float32Array(65536)
   const table = bitsOf(values)
   for (let half = 0; half < 65536; half++) {
@@ -51,13 +56,24 @@ const buildHalfTable = (): Uint32Array => {
     else if (exponent === 0) values[half] = sign * mantissa * 2 ** -24
     else values[half] = sign * (1 + mantissa / 1024) * 2 ** (exponent - 15)
   }
-  return table
+  return values
 }
 
 /** float32 to float16 bit patterns, to nearest, ties to even; above 65504 (rounded) gives infinity, NaN stays NaN. */
 export const float32ToFloat16 = (source: Float32Array, target: Uint16Array): void => {
   const bits = bitsOf(source)
   for (let i = 0; i < bits.length; i++) target[i] = halfOf(bits[i])
+}
+
+/** The same for a file. @param name of the tensor @throws CheckpointError for what would come out as infinity or NaN */
+export const halvesOf = (name: string, source: Float32Array): Uint16Array => {
+  const target = new Uint16Array(source.length)
+  float32ToFloat16(source, target)
+  if (!target.some(half => (half & 0x7c00) === 0x7c00)) return target
+  throw new CheckpointError(
+    `${name}: expected numbers that float16 holds, 65504 at most, got a larger one or one that is none`,
+    { hint: 'store it as float32 (f32)' },
+  )
 }
 
 const halfOf = (x: number): number => {

@@ -352,6 +352,12 @@ describe('what is not what was listed', () => {
     expect(namesIn(join(repo(), 'snapshots'))).toEqual([COMMIT])
   })
 
+  it('a GGUF file that would lie outside the cache', async () => {
+    put('tiny.gguf', 'x')
+    hub.listed.set(`lab/tiny@${COMMIT}/tiny.gguf`, { path: '../../../tiny.gguf' })
+    await expect(bring()).rejects.toThrow(/or a \.gguf file, got neither/)
+  })
+
   it('a listing whose pages have no end, or lie elsewhere: no token goes there', async () => {
     putModel()
     vi.stubEnv('HF_TOKEN', 'hf_secret')

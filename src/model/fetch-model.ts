@@ -25,6 +25,7 @@ import {
   inSnapshot,
   isAddress,
   isGguf,
+  isPlain,
   MODEL_FORM,
   type ModelName,
   modelNameOf,
@@ -224,12 +225,13 @@ const list = async (
 
 type Entry = { path: string; size: number; oid?: string; lfs?: { oid: string; size: number } }
 
-/** A listed file; null for one that cannot be checked by size and hash, which is never fetched. */
+/** A listed file; null for one that cannot be checked by size and hash, or would lie elsewhere: it is never fetched. */
 const listedFile = ({ path, size, oid, lfs }: Entry): ListedFile | null => {
   const hash = lfs?.oid ?? oid
   const bytes = lfs?.size ?? size
   const isHash = typeof hash === 'string' && (lfs ? /^[\da-f]{64}$/ : COMMIT).test(hash)
-  if (typeof path !== 'string' || !isHash || !Number.isSafeInteger(bytes) || bytes < 0) return null
+  const isPath = typeof path === 'string' && isPlain(path)
+  if (!isPath || !isHash || !Number.isSafeInteger(bytes) || bytes < 0) return null
   return { path, bytes, oid: hash, isLarge: lfs !== undefined && lfs !== null }
 }
 

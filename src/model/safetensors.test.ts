@@ -165,6 +165,14 @@ describe('writeSafetensors', () => {
     expect([...readSafetensors(path).get('a')!.data]).toEqual([1, 0.333984375])
   })
 
+  it('refuses what float16 would make infinite', () => {
+    const large = new Map([['a', { shape: [2], data: new Float32Array([1, 65_536]) }]])
+    const path = join(folder, 'h.safetensors')
+    expect(() => writeSafetensors(path, large, { dtype: 'float16' })).toThrow(
+      /^a: expected numbers that float16 holds/,
+    )
+  })
+
   it('refuses a shape that does not fit and leaves the old file alone', () => {
     const path = join(folder, 'a.safetensors')
     writeSafetensors(path, tensors)

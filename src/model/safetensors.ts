@@ -1,6 +1,6 @@
 /** @file Safetensors files: checked headers, tensors read on demand as float32, whole files written atomically. */
 
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
@@ -9,9 +9,10 @@ import {
   bfloat16ToFloat32,
   float16ToFloat32,
   float32ToBfloat16,
-  float32ToFloat16,
+  halvesOf,
   type WeightDtype,
 } from './dtype.ts'
+import { openForReading, readFully } from './file-reading.ts'
 
 /** Tensors by name; `data` holds the product of `shape` elements, row-major. */
 export type NamedTensors = Map<string, { shape: number[]; data: Float32Array }>
@@ -254,11 +255,7 @@ export class SafetensorsFile implements TensorFile {
     assertLittleEndian()
     const fd = openForReading(path)
     try {
-      const read = (offset: number, length: number) => {
-        const bytes = new Uint8Array(length)
-        readFully(fd, bytes, offset, path)
-        return bytes
-      }
+      const read = (offset: number, length: number) => fill(fd, new Uint8Array(length), offset, path)
       return new SafetensorsFile(path, fd, parseSafetensorsHeader(read, fstatSync(fd).size, path))
     } catch (error) {
       closeSync(fd)
@@ -291,7 +288,7 @@ export class SafetensorsFile implements TensorFile {
       throw new CheckpointError(`${this.path}: ${name}: expected ${values.length} elements, got ${length}`)
     const position = this.header.dataStart + info.start
     if (info.dtype === 'F32')
-      readFully(this.#fd, new Uint8Array(values.buffer, values.byteOffset, length * 4), position, this.path)
+      fill(this.#fd, new Uint8Array(values.buffer, values.byteOffset, length * 4), position, this.path)
     else this.#readConverted(name, info, values, position)
     return values
   }
@@ -310,7 +307,7 @@ export class SafetensorsFile implements TensorFile {
     for (let done = 0; done < values.length; ) {
       const count = Math.min(buffer.length / width, values.length - done)
       const bytes = buffer.subarray(0, count * width)
-      readFully(this.#fd, bytes, position + done * width, this.path)
+      fill(this.#fd, bytes, position + done * width, this.path)
       convert(bytes, values.subarray(done, done + count))
       done += count
     }
@@ -327,35 +324,13 @@ const converters: Readonly<Record<string, (bytes: Uint8Array, target: Float32Arr
   F64: (bytes, target) => target.set(new Float64Array(bytes.buffer, 0, bytes.length / 8)),
 }
 
-const openForReading = (path: string): number => {
-  try {
-    // A folder, a pipe or a device would fail later, or never.
-    if (!statSync(path).isFile())
-      throw new CheckpointError(`${path}: expected a file, found something else`, {
-        hint: 'check the checkpoint folder',
-      })
-    return openSync(path, 'r')
-  } catch (error) {
-    if (error instanceof CheckpointError) throw error
-    throw new CheckpointError(`${path}: cannot be opened (${(error as NodeJS.ErrnoException).code})`, {
-      hint: 'check the checkpoint folder',
-      cause: error,
-    })
-  }
-}
-
-// One read call moves at most 2 GiB; larger tensors take several.
-const maxReadBytes = 1 << 30
-
-const readFully = (fd: number, bytes: Uint8Array, position: number, path: string) => {
-  let done = 0
-  while (done < bytes.length) {
-    const got = readSync(fd, bytes, done, Math.min(bytes.length - done, maxReadBytes), position + done)
-    if (got === 0)
-      throw new SafetensorsError('MetadataIncompleteBuffer', path, 'the file ended early', redownload)
-    done += got
-  }
-}
+const fill = (fd: number, bytes: Uint8Array, position: number, path: string): Uint8Array =>
+  readFully(
+    fd,
+    bytes,
+    position,
+    () => new SafetensorsError('MetadataIncompleteBuffer', path, 'the file ended early', redownload),
+  )
 
 /** Reads a whole file as float32 tensors, in the order of its header. */
 export const readSafetensors = (path: string): NamedTensors => {
@@ -373,6 +348,7 @@ const storedNames = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' } as cons
  * Writes tensors sorted by name, so that the same tensors always give the same bytes; the header is padded with
  * spaces until the data starts at a multiple of 8 bytes. Float32 is written from the given arrays without a copy.
  * The default metadata is what the transformers library expects to find.
+ * @throws CheckpointError for a shape that does not fit, and a number that float16 does not hold where that is asked for
  */
 export const writeSafetensors = (
   path: string,
@@ -383,7 +359,7 @@ export const writeSafetensors = (
   const { dtype = 'float32', metadata = { format: 'pt' } } = options
   const ordered = [...tensors].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const header = encodeHeader(ordered, storedNames[dtype], metadata, path)
-  writeFileAtomic(path, [header, ...ordered.map(([, { data }]) => encodeData(data, dtype))])
+  writeFileAtomic(path, [header, ...ordered.map(([name, { data }]) => encodeData(name, data, dtype))])
 }
 
 const encodeHeader = (
@@ -412,10 +388,10 @@ const encodeHeader = (
   return header
 }
 
-const encodeData = (data: Float32Array, dtype: WeightDtype): Uint8Array => {
+const encodeData = (name: string, data: Float32Array, dtype: WeightDtype): Uint8Array => {
   if (dtype === 'float32') return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  if (dtype === 'float16') return new Uint8Array(halvesOf(name, data).buffer)
   const halves = new Uint16Array(data.length)
-  if (dtype === 'float16') float32ToFloat16(data, halves)
-  else float32ToBfloat16(data, halves)
+  float32ToBfloat16(data, halves)
   return new Uint8Array(halves.buffer)
 }

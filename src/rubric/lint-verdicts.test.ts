@@ -89,6 +89,18 @@ describe('lintVerdicts', () => {
     ).toEqual([])
   })
 
+  it('takes any number of responses', () => {
+    const half = 70_000
+    const group = (response: number) => ({ group: `${response < half}` })
+    const rows = rowsOf([fill(2 * half, half)], group)
+    expect(rulesOf(lintVerdicts(rubricOf(1), rows))).toEqual(['non-discriminating c0'])
+  })
+
+  it('takes no name that every object has for a verdict', () => {
+    const criteria = ['c0', 'constructor'].map(id => ({ id, text: `Names ${id}`, points: 1 }))
+    expect(rulesOf(lintVerdicts({ criteria }, rowsOf([fill(4, 2)])))).toEqual(['no-verdicts constructor'])
+  })
+
   it('finds criteria that go against the outcome, by the sign of their points', () => {
     const right = fill(40, 20)
     const wrong = right.map(x => 1 - x)

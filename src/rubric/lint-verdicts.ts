@@ -64,13 +64,13 @@ export const lintVerdicts = (
 }
 
 const columnOf = (criterion: Criterion, rows: readonly VerdictRow[]): Column => {
-  const judged = rows.filter(({ judgements: [first] }) => criterion.id in first)
+  const judged = rows.filter(({ judgements: [first] }) => Object.hasOwn(first, criterion.id))
   const entries = judged.flatMap(row => {
     const credit = row.judgements[0][criterion.id]
     return credit === null ? [] : [{ credit, row }]
   })
   const agreements = judged.flatMap(({ judgements }) =>
-    agreementOf(judgements.map(j => j[criterion.id] ?? null)),
+    agreementOf(judgements.map(j => (Object.hasOwn(j, criterion.id) ? j[criterion.id] : null))),
   )
   return { criterion, entries, nulls: judged.length - entries.length, agreements }
 }
@@ -166,17 +166,10 @@ const groupConstant = (columns: readonly Column[], { alpha = 0.05 }: LintVerdict
     const credits = groups.flat().map(({ credit }) => credit)
     const constantGroups = groups.every(group => !varies(group.map(({ credit }) => credit)))
     if (!varies(credits) || !constantGroups) return []
-    const met = credits.filter(credit => credit === Math.max(...credits)).length
-    return [
-      {
-        column,
-        groups,
-        p: chanceAllConstant(
-          groups.map(group => group.length),
-          met,
-        ),
-      },
-    ]
+    const most = credits.reduce((a, b) => Math.max(a, b))
+    const met = credits.filter(credit => credit === most).length
+    const sizes = groups.map(group => group.length)
+    return [{ column, groups, p: chanceAllConstant(sizes, met) }]
   })
   const adjusted = holm(suspects.map(({ p }) => p))
   return suspects.flatMap(({ column, groups }, i) => {

@@ -148,6 +148,12 @@ export const wilsonInterval = (successes: number, trials: number, level = 0.95):
   }
 }
 
+/** The interval of a share; Wilson's where resampling found nothing but one value, as with one entry, and at 0 and 1. */
+export const withWidth = (interval: Estimate, entries: number): Estimate =>
+  interval.low < interval.high
+    ? interval
+    : wilsonInterval(interval.estimate * entries, entries, interval.level)
+
 export interface RobustEstimate {
   estimate: number
   /** Null where fewer than two values are left. */

@@ -1,11 +1,13 @@
 /** @file The judges of an evaluation: the one that counts, and one that training never saw. A model on a server, or in this process. */
 
 import { isServerAddress } from '../../chat/model-address.ts'
+import { givenStart } from '../../experiments/plan/given-start.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import type { NamedJudge } from '../../measure/index.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
+import { shortHash } from '../../util/canonical.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { type JudgeCommandOptions, openCommandJudge } from '../grade/judge.ts'
@@ -48,19 +50,20 @@ export const openJudgeModel = async (
     refuseNamed(options, setting)
     const stray = givenOption({ levels, calibration, ...way }, ['levels', 'calibration'])
     const verifier = await openVerifier(judge, { threads, stray }, io)
-    if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
+    if (verifier) return { name: judge, ...verifier, close: () => verifier.grader.close() }
   }
   const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
   const common = { modelOption: 'judge-model', concurrency: CONCURRENCY, calls: 'criterion' as const }
   const { form, ...own } = judge === undefined ? {} : (way ?? {})
-  const opened = openCommandJudge(
-    { judge, model, apiKeyEnv, calibration, cache, ...common, ...own, ...(levels && { levels }) },
-    message => io.err.write(`gradus: ${message}\n`),
-    { ...(form && { form }), ...(talking && { model: talking.chat }) },
-  )
+  const asked = { judge, model, apiKeyEnv, calibration, cache, ...common, ...own, ...(levels && { levels }) }
+  const surroundings = { ...(form && { form }), ...(talking && { model: talking.chat }) }
+  const opened = openCommandJudge(asked, message => io.err.write(`gradus: ${message}\n`), surroundings)
   if (opened === null) return null
+  // What the key of a cache has of a judge is all that changes what it says; calibration changes what is made of that.
+  const [{ key }] = opened.grader.preview({ prompt: [], response: '' }, [{ id: '', text: '', points: 1 }])
   return {
     name: model === undefined || judge!.includes('#') ? judge! : `${judge}#${model}`,
+    digest: shortHash([key, asked.calibration]),
     grader: opened.grader,
     describe: () => opened.describe(),
     async close() {
@@ -84,7 +87,8 @@ const openVerifier = async (
       hint: 'leave it out',
     })
   const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
-  return LearnedVerifier.open(folder, { threads })
+  const grader = await LearnedVerifier.open(folder, { threads })
+  return { grader, digest: givenStart(folder, place).weights }
 }
 
 type TwoJudges = JudgeOptions & Pick<EvalOptions, 'heldOutJudge' | 'heldOutApiKeyEnv'>

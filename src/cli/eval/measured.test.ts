@@ -208,6 +208,21 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
     const before = asked()
     const later = await cli([...evalKind(), '--model', out, '--json'])
     expect([JSON.parse(later.out).criteria.kind.value, asked()]).toEqual([1, before])
+    // The same judge is asked again only in another way, and for rows that do not say in which way it was asked.
+    const again = [...evalKind(), '--model', out, '--judge', `${url}#judge`]
+    await cli(again)
+    expect(asked()).toBe(before)
+    await cli([...again, '--levels', 'levels'])
+    expect(asked()).toBeGreaterThan(before)
+    const older = sandbox.write('older.jsonl', readFileSync(out, 'utf8').replace(/"judgeDigest":"\w+",/g, ''))
+    const then = asked()
+    await cli([...evalKind(), '--model', older, '--judge', `${url}#judge`])
+    expect(asked() - then).toBe(6)
+    const mixed = await cli([...evalKind(), '--model', out, '--against', older])
+    expect([mixed.code, mixed.err]).toEqual([
+      2,
+      expect.stringMatching(/got those of .*#judge, asked in several/),
+    ])
   })
 
   it('draws several answers a prompt', async () => {

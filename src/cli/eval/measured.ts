@@ -205,10 +205,12 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
 
 /** Without a judge, verdicts that saved answers have are taken as they are. @throws UsageError where two judges gave them */
 const refuseTwoJudges = ({ judge }: EvalOptions, sides: readonly Side[]): void => {
-  const names = new Set(sides.flatMap(({ answers_P }) => answers_P.flat().flatMap(own => own.judge ?? [])))
-  if (judge === undefined && names.size > 1)
+  const judged = sides.flatMap(({ answers_P }) => answers_P.flat()).filter(own => own.judge !== undefined)
+  const names = [...new Set(judged.map(own => own.judge))]
+  const ways = new Set(judged.map(own => JSON.stringify([own.judge, own.judgeDigest])))
+  if (judge === undefined && ways.size > 1)
     throw new UsageError(
-      `--against: expected verdicts of one judge, got those of ${[...names].join(' and ')}`,
+      `--against: expected verdicts of one judge, asked in one way, got those of ${names.join(' and ')}${names.length > 1 ? '' : ', asked in several'}`,
       {
         hint: 'give --judge, which is then asked about all of them',
       },

@@ -8,10 +8,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
 import { chanceOf } from '../../grade/judge/scripted/truth.ts'
+import { saveCheckpoint } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { initWeights } from '../../model/weights.ts'
 import { verifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
 import { openJudgeModel } from '../eval/judges.ts'
 import type { Io } from '../io.ts'
 import { addGradeCommand, addJudgeCommand } from './command.ts'
+
+/** Of a verifier of one word. */
+const CONFIG: ModelConfig = {
+  ...{ family: 'llama', vocabSize: 9, hiddenSize: 32, intermediateSize: 32, layers: 1, heads: 2, kvHeads: 2 },
+  ...{ headDim: 16, maxPositions: 32, rmsNormEps: 1e-5, ropeTheta: 10_000, ropeScaling: null },
+  ...{ tieEmbeddings: false, attentionBias: false, qkNorm: false, initializerRange: 0.08 },
+  ...{ bosTokenId: 1, eosTokenIds: [2] },
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-judge-'))
 const server = new ScriptedServer()
@@ -289,6 +300,27 @@ describe('gradus judge check --levels likelihood', () => {
     await expect(opened({ way: { calibration: { temperature: 1, bias: 0 } } })).rejects.toThrow(
       /--calibration/,
     )
+  })
+
+  it('has a digest of how it is asked; a learned verifier has one of its weights', async () => {
+    const digestOf = async (judge: string, ways: object = {}) => {
+      const opened = await openJudgeModel({ judge, threads: 1, ...ways }, '--judge', {} as Io)
+      await opened!.close()
+      return opened!.digest
+    }
+    const levels = 'likelihood'
+    const ways = [{}, { levels: 'levels' }, { levels }, { levels, calibration: { temperature: 1, bias: 2 } }]
+    const digests = await Promise.all(ways.map(way => digestOf(`${place}#m`, way)))
+    expect(new Set(digests).size).toBe(4)
+    expect(await digestOf(`${place}#m`)).toBe(digests[0])
+    const verifier = join(folder, 'trained')
+    const files = new Map(Object.entries(verifierTokenizer(['good'], 32)))
+    const trained = async (seed: number) => {
+      saveCheckpoint(verifier, { config: CONFIG, weights: initWeights(CONFIG, seed), files })
+      return digestOf(verifier)
+    }
+    const [first, retrained, again] = [await trained(1), await trained(2), await trained(1)]
+    expect([retrained === first, again]).toEqual([false, first])
   })
 
   it('prints the table and the settings, and fails below the agreement that was asked for', async () => {

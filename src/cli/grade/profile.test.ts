@@ -78,7 +78,7 @@ describe('gradus profile', async () => {
     expect(json.criteria[1].sharedItems).toBe(4)
     expect(sandbox.read('profile.svg')).toMatch(/^<svg .*\n[\s\S]*<\/svg>\n$/)
     const page = await profile(after, '--against', before, '--svg', sandbox.path('profile.html'))
-    expect(page.out).toMatch(/heat\s+100\.0%.*against {2}25\.0%.*\+75\.0 \[\+25\.0, \+100\.0\] \*/)
+    expect(page.out).toMatch(/heat\s+100\.0%.*against {2}25\.0%.*\+75\.0 \[\+25\.0, \+100\.0\] {3}4 items/)
     expect(sandbox.read('profile.html')).toMatch(/^<!doctype html>/)
   })
 

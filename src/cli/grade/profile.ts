@@ -284,7 +284,7 @@ const writePicture = (
     name: source.name,
     ...(other && { against: other.name }),
     note: other
-      ? 'Dots are means over items, lines 95% bootstrap intervals; differences in points, paired by item.'
+      ? 'Dots are means over items, lines 95% intervals; differences in points, paired by item.'
       : undefined,
   })
   writeOutput(path, pictureFor(path, picture, title))
@@ -344,12 +344,14 @@ const table = (
   return [
     source.name,
     ...(other
-      ? [`against ${other.name}; differences in points, paired by item, * where 0 lies outside`]
+      ? [
+          `against ${other.name}; differences in points, paired by item, * where 0 lies outside and p is below .05`,
+        ]
       : []),
     ...(score
       ? [`mean score ${score.estimate.toFixed(4)} [${score.low.toFixed(4)}, ${score.high.toFixed(4)}]`]
       : []),
     ...lines,
-    'means over items with 95% bootstrap intervals; a penalty is met where the flaw is present',
+    'means over items with 95% intervals; a penalty is met where the flaw is present',
   ]
 }

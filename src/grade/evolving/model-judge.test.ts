@@ -422,6 +422,8 @@ describe('what is shown of a rollout', () => {
     expect(cut).toMatch(/^beginx{65}\n\[\.\.\. 908 characters are left out here \.\.\.\]\nx{27}end$/)
     expect(excerpt(text, null)).toBe(text)
     expect(excerpt('short', 100)).toBe('short')
+    const faces = `a${'\u{1f600}'.repeat(1000)}b`
+    for (const most of [100, 101, 102, 103]) expect(excerpt(faces, most)).not.toMatch(/\p{Surrogate}/u)
   })
 
   it('has rubrics of its own apart, in time that grows with the text', () => {

@@ -1,6 +1,7 @@
 /** @file Staged rollouts as a judge sees them: every piece quoted under the name of who wrote it, long ones with their middle left out. */
 
 import type { Quote } from '../../util/untrusted.ts'
+import { endsOf } from '../group/cut.ts'
 import { type RolloutPart, STAGE_NAMES, STAGES, type StagedRollout, stageParts } from './rubrics.ts'
 
 /** Of a text that is cut: how much of what is shown is its beginning. */
@@ -9,9 +10,9 @@ const HEAD_SHARE = 0.7
 /** A text of at most so many characters and a note where its middle was left out. */
 export const excerpt = (text: string, most: number | null): string => {
   if (most === null || text.length <= most) return text
-  const head = Math.round(HEAD_SHARE * most)
-  const tail = most - head
-  return `${text.slice(0, head)}\n[... ${text.length - most} characters are left out here ...]\n${text.slice(text.length - tail)}`
+  const first = Math.round(HEAD_SHARE * most)
+  const [head, tail] = endsOf(text, first, most - first)
+  return `${head}\n[... ${text.length - head.length - tail.length} characters are left out here ...]\n${tail}`
 }
 
 /** A rubric that a rollout wrote for itself, or what stands around one. */

@@ -11,13 +11,15 @@ export const cutMiddle = (text: string, most: number): string => {
   if (text.length <= most) return text
   const room = most - cutNote(text.length).length
   const end = Math.floor(room / 3)
-  const head = withoutHalf(text.slice(0, room - end))
-  const tail = text.slice(text.length - end).replace(/^[\udc00-\udfff]/, '')
+  const [head, tail] = endsOf(text, room - end, end)
   return `${head}${cutNote(text.length - head.length - tail.length)}${tail}`
 }
 
-/** No half of a surrogate pair at the end. */
-const withoutHalf = (text: string): string => text.replace(/[\ud800-\udbff]$/, '')
+/** So many characters of a text's beginning and of its end, without half of a surrogate pair. */
+export const endsOf = (text: string, first: number, last: number): [head: string, tail: string] => [
+  text.slice(0, first).replace(/[\ud800-\udbff]$/, ''),
+  text.slice(text.length - last).replace(/^[\udc00-\udfff]/, ''),
+]
 
 /**
  * The most characters that each text may keep so that all of them fit: short ones stay whole, what they do not need goes to

@@ -132,9 +132,7 @@ export const askFields = z
     retries: count.max(20).describe('How often the question is then asked again from the start.'),
     showSystem: z
       .boolean()
-      .describe(
-        'Show system messages, which usually tell the policy how to answer, and the reference answer.',
-      ),
+      .describe('Show system messages, which usually tell the policy how to answer, to the judge.'),
     showReference: z.boolean().describe('Show the reference answer to the judge.'),
     sampleIndex: count.describe('Added to the repeat number of every call.'),
     temperature: z

@@ -38,6 +38,8 @@ interface Call {
   sampleIndex: number
 }
 
+/** More than a question has repeats: no question asked afresh has the seed of another repeat. */
+const SEEDS_OF_A_ROUND = 1000
 /** Of an answer that is sent back: its end, where the verdict should have been. */
 const SENT_BACK_CHARACTERS = 4000
 
@@ -52,7 +54,7 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
   for (let round = 0; round <= settings.retries; round++) {
     let messages = call.messages
     for (let repair = 0; repair <= settings.repairs; repair++) {
-      const seedOffset = call.sampleIndex + round
+      const seedOffset = call.sampleIndex + SEEDS_OF_A_ROUND * round
       const response = await complete(
         settings,
         requestOf(settings, call, messages, seedOffset, signal),

@@ -118,7 +118,18 @@ describe('a criterion a call', () => {
       met: true,
       attempts: 3,
     })
-    expect(seeds).toEqual([10, 11, 12])
+    expect(seeds).toEqual([10, 1010, 2010])
+  })
+
+  it('leaves no call behind where the cache fails', async () => {
+    const model = scriptedModel(() => yes)
+    let looks = 0
+    const get = () => {
+      if (++looks === 2) throw new Error('the disk failed')
+    }
+    const judge = llmJudge({ model, cache: { get, put: () => {} } })
+    await expect(judge.grade(item, criteria)).rejects.toThrow('the disk failed')
+    expect(model.calls).toBe(0)
   })
 
   it('makes a failed judge null with the reason, never a zero and never an error', async () => {

@@ -154,7 +154,11 @@ class ChatJudge implements LlmJudge {
     const calls = planCalls(criteria, shape, levels, form)
     const handles: CallHandle<JudgeOutcome>[] = []
     const repeat = this.#options.sampleIndex + sampleIndex
-    const outcomes = calls.map(call => this.#outcome(subject, call, repeat, handles))
+    // All of them before any is asked: a cache that fails must leave no call behind that nobody waits for.
+    const known = calls.map(call => this.#known(subject, call, repeat))
+    const outcomes = known.map(
+      ([key, outcome], i) => outcome ?? this.#join(key, subject, calls[i], repeat, handles),
+    )
     const verdicts: JudgedVerdict[] = new Array(criteria.length)
     for (const [index, outcome] of (await settled(outcomes, handles, this.#waiting, signal)).entries()) {
       const { places, criteria: own } = calls[index]
@@ -187,17 +191,16 @@ class ChatJudge implements LlmJudge {
     await this.#options.model.close?.()
   }
 
-  /** From the cache, from an identical call under way, or from the model. */
-  #outcome(
+  /** The key of a call and what the cache has of it; null where nothing is remembered. */
+  #known(
     subject: Subject,
     call: PlannedCall,
     repeat: number,
-    handles: CallHandle<JudgeOutcome>[],
-  ): JudgeOutcome | Promise<JudgeOutcome> {
+  ): [key: string | null, outcome: JudgeOutcome | null] {
     const { cache, fresh } = this.#options
-    if (fresh) return this.#join(null, subject, call, repeat, handles)
+    if (fresh) return [null, null]
     const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, repeat)
-    return this.#remembered(cache?.get(key), call) ?? this.#join(key, subject, call, repeat, handles)
+    return [key, this.#remembered(cache?.get(key), call)]
   }
 
   #remembered(value: unknown, { criteria }: PlannedCall): JudgeOutcome | null {
@@ -207,6 +210,7 @@ class ChatJudge implements LlmJudge {
     return { judgements: withoutCall(value), attempts: 0, call }
   }
 
+  /** From an identical call under way, or from the model. */
   #join(
     key: string | null,
     subject: Subject,

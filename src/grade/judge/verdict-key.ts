@@ -13,7 +13,7 @@ export interface JudgeSampling {
   presencePenalty?: number
   /** Limit of an answer's tokens, reasoning included; default 2048, and 256 for each further criterion of a call. */
   maxTokens?: number
-  /** Repeat number k asks with `seed + k`. */
+  /** Repeat number k asks with `seed + k`, and once more afresh with `seed + k + 1000`. */
   seed?: number
   /** Alternatives asked for at each token: verdicts then carry a margin, where the server gives log-probs. */
   topLogprobs?: number

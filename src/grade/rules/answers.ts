@@ -60,9 +60,13 @@ const numberOf = (text: string): number | null => {
   return Number.isFinite(value) ? value : null
 }
 
+/** Of the larger number. Six digits are enough, cut off as well: 0.333333 is 1/3. */
+const LARGEST_DIFFERENCE = 1.000001e-6
+
 const sameNumber = (gold: string, given: string): boolean => {
   const [a, b] = [numberOf(gold), numberOf(given)]
-  return a !== null && b !== null && Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b))
+  if (a === null || b === null) return false
+  return Math.abs(a - b) <= LARGEST_DIFFERENCE * Math.max(Math.abs(a), Math.abs(b))
 }
 
 const isLabelWord = (text: string): boolean => text.length > 1 && labelIn(text) !== null && !/\d/.test(text)

@@ -55,5 +55,13 @@ it('Q8_0 is written bit for bit as gguf.quants.quantize writes it', () => {
     () => (random.next().value / 2 ** 32 - 0.5) * 0.25,
   )
   values.fill(0, 0, 32)
-  expect(sha256(encodeQ80(values))).toBe('2da83f83a9f0b293c6fd6c86a4b533ec753a22ad971ca56853a024397196fba2')
+  expect(sha256(encodeQ80('w', values))).toBe(
+    '2da83f83a9f0b293c6fd6c86a4b533ec753a22ad971ca56853a024397196fba2',
+  )
+})
+
+it.each([Number.NaN, Number.POSITIVE_INFINITY, 127 * 65_536])('%d is not written as Q8_0', value => {
+  const values = new Float32Array(64).fill(1, 32)
+  values[40] = value
+  expect(() => encodeQ80('w', values)).toThrow(/^w, scales of blocks: expected numbers that float16 holds/)
 })

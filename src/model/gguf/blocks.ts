@@ -3,7 +3,7 @@
  * them (ggml-org/llama.cpp, gguf-py/gguf/quants.py), and float32 to those that are written.
  */
 
-import { float16ToFloat32 } from '../dtype.ts'
+import { halfValues } from '../dtype.ts'
 
 /** `elements` weights are stored in `bytes` bytes. */
 export interface BlockType {
@@ -15,15 +15,6 @@ export interface BlockType {
 }
 
 const { fround } = Math
-
-/** All halves as float32: a block's scales are halves, and a file has millions of them. */
-let halves: Float32Array | undefined
-const halfValues = (): Float32Array => {
-  if (halves) return halves
-  halves = new Float32Array(65_536)
-  float16ToFloat32(Uint16Array.from(halves.keys()), halves)
-  return halves
-}
 
 type ReadBlock = (x: Uint8Array, p: number, y: Float32Array, at: number, half: (p: number) => number) => void
 

@@ -12,6 +12,7 @@ import { openTensors } from './config.ts'
 import { writeGguf } from './export.ts'
 import { ggufJson } from './folder.ts'
 import { readGgufHeader } from './header.ts'
+import { ropeScalingOf } from './rope.ts'
 import { writeTinyModel } from './tiny-model.fixture.ts'
 import { type GgufValue, ggufChunks, type WrittenTensor } from './write.ts'
 
@@ -291,6 +292,11 @@ describe('settings', () => {
     expect(ggufJson(broken, 'config.json').rope_scaling).toEqual({ rope_type: 'linear', factor: 8 })
   })
 
+  it('of any number of divisors of the frequencies are refused in words', () => {
+    const divisors = new Float32Array(300_000).fill(2, 1)
+    expect(() => ropeScalingOf(divisors, 10_000, 'm.gguf')).toThrow(/^m\.gguf: rope_freqs\.weight: expected/)
+  })
+
   it('of more layers than tensors are refused before lists of them are made', () => {
     const layers: [string, GgufValue] = ['gemma3.block_count', { u32: 2 ** 32 - 1 }]
     write(
@@ -313,16 +319,19 @@ describe('settings', () => {
     )
   })
 
-  it('of tokens of any length are refused before all their parts are looked for', () => {
-    const tokens = ['<unk>', '<s>', '</s>', 'a'.repeat(2_000_000)]
+  it.each([
+    [1, 2_000_000],
+    [300, 1000],
+  ])('of %d tokens of %d characters are refused before all their parts are looked for', (count, length) => {
+    const tokens = ['<unk>', '<s>', '</s>', ...Array(count).fill('a'.repeat(length))]
     write([
       ...GEMMA,
       ['tokenizer.ggml.model', { text: 'llama' }],
       ['tokenizer.ggml.tokens', { texts: tokens }],
-      ['tokenizer.ggml.scores', { f32s: [0, 0, 0, 0] }],
+      ['tokenizer.ggml.scores', { f32s: tokens.map(() => 0) }],
     ])
     expect(() => ggufJson(broken, 'tokenizer.json')).toThrow(
-      /tokenizer\.ggml\.tokens: 3: expected at most 1024 characters, got 2000000/,
+      /tokenizer\.ggml\.tokens: expected words and their parts, got .* together are too long/,
     )
   })
 

@@ -1,8 +1,9 @@
 /** @file The header of a GGUF file, checked against the file's size: nothing is allocated for a number that it only claims. */
 
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { CheckpointError } from '../../util/errors.ts'
 import { assertLittleEndian } from '../dtype.ts'
+import { openForReading, readFully } from '../file-reading.ts'
 import { BLOCK_TYPES, type BlockType } from './blocks.ts'
 
 /** An array of the header, read when it is asked for: a vocabulary has 260,000 texts. */
@@ -138,31 +139,13 @@ class Cursor {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Fills `bytes` from `offset` on. @throws CheckpointError where the file ends before */
-export const readAt = (fd: number, bytes: Uint8Array, offset: number, path: string): Uint8Array => {
-  for (let done = 0; done < bytes.length; ) {
-    const got = readSync(fd, bytes, done, Math.min(bytes.length - done, 1 << 30), offset + done)
-    if (got === 0) throw damaged(path, 'the file ended early')
-    done += got
-  }
-  return bytes
-}
-
-const openFile = (path: string): number => {
-  try {
-    if (statSync(path).isFile()) return openSync(path, 'r')
-  } catch (error) {
-    throw new CheckpointError(`${path}: cannot be opened (${(error as NodeJS.ErrnoException).code})`, {
-      hint: 'check the path',
-      cause: error,
-    })
-  }
-  throw new CheckpointError(`${path}: expected a file, found something else`, { hint: 'check the path' })
-}
+/** As `readFully`. @throws CheckpointError where the file ends before */
+export const readAt = (fd: number, bytes: Uint8Array, offset: number, path: string): Uint8Array =>
+  readFully(fd, bytes, offset, () => damaged(path, 'the file ended early'))
 
 /** Runs `use` with the open file. */
 const withFile = <T>(path: string, use: (fd: number) => T): T => {
-  const fd = openFile(path)
+  const fd = openForReading(path)
   try {
     return use(fd)
   } finally {

@@ -24,7 +24,7 @@ export const ropeDivisors = (theta: number, headDim: number, scaling: RopeScalin
 export const ropeScalingOf = (divisors: Float32Array, theta: number, path: string): Llama3Scaling => {
   const headDim = divisors.length * 2
   const known: Llama3Scaling = {
-    ...{ type: 'llama3', factor: Math.max(...divisors), lowFreqFactor: 1 },
+    ...{ type: 'llama3', factor: divisors.reduce((a, b) => Math.max(a, b), 0), lowFreqFactor: 1 },
     ...{ highFreqFactor: 4, originalMaxPositions: 8192 },
   }
   const fits = (scaling: Llama3Scaling) =>

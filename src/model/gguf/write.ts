@@ -1,7 +1,6 @@
 /** @file A GGUF file in pieces, to be written one after another: header, then each tensor, converted a mebibyte at a time. */
 
-import { CheckpointError } from '../../util/errors.ts'
-import { float32ToFloat16 } from '../dtype.ts'
+import { halvesOf } from '../dtype.ts'
 
 /** A value of the header, by its type. */
 export type GgufValue =
@@ -91,7 +90,7 @@ const encodeHeader = (values: readonly [string, GgufValue][], tensors: readonly 
 
 /**
  * The bytes of a file (version 3, little-endian, aligned to 32 bytes).
- * @throws CheckpointError for a weight that a half cannot hold
+ * @throws CheckpointError for a weight, or the scale of a block, that a half cannot hold
  */
 export function* ggufChunks(
   values: readonly [string, GgufValue][],
@@ -109,14 +108,7 @@ export function* ggufChunks(
 
 const encode = ({ name, type }: WrittenTensor, data: Float32Array): Uint8Array => {
   if (type === 'F32') return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  if (type === 'Q8_0') return encodeQ80(data)
-  const halves = new Uint16Array(data.length)
-  float32ToFloat16(data, halves)
-  if (halves.some(half => (half & 0x7c00) === 0x7c00))
-    throw new CheckpointError(`${name}: a weight is too large for float16, whose largest number is 65504`, {
-      hint: 'export as f32',
-    })
-  return new Uint8Array(halves.buffer)
+  return type === 'Q8_0' ? encodeQ80(name, data) : new Uint8Array(halvesOf(name, data).buffer)
 }
 
 const { abs, fround, floor, sign } = Math
@@ -125,7 +117,7 @@ const { abs, fround, floor, sign } = Math
  * Blocks of 32: one half as scale, then a byte a weight, rounded away from zero at halves (ggml-org/llama.cpp, ggml/src/ggml-quants.c,
  * quantize_row_q8_0_ref).
  */
-export const encodeQ80 = (data: Float32Array): Uint8Array => {
+export const encodeQ80 = (name: string, data: Float32Array): Uint8Array => {
   const blocks = data.length / 32
   const bytes = new Uint8Array(blocks * 34)
   const scales = new Float32Array(blocks)
@@ -140,8 +132,7 @@ export const encodeQ80 = (data: Float32Array): Uint8Array => {
       bytes[block * 34 + 2 + i] = sign(scaled) * floor(abs(scaled) + 0.5)
     }
   }
-  const halves = new Uint16Array(blocks)
-  float32ToFloat16(scales, halves)
+  const halves = halvesOf(`${name}, scales of blocks`, scales)
   for (let block = 0; block < blocks; block++) {
     bytes[block * 34] = halves[block] & 255
     bytes[block * 34 + 1] = halves[block] >> 8

@@ -90,7 +90,7 @@ export const microBatches = (
   sequences.forEach((sequence, index) => {
     checkSequence(sequence, index, limits)
   })
-  const longest = Math.max(1, ...sequences.map(({ tokens }) => tokens.length))
+  const longest = Math.max(1, largest(sequences.map(({ tokens }) => tokens.length)))
   const groups = groupByPrompt(sequences, Math.max(1, Math.floor(tokenBudget / longest)))
   const order = groups
     .map((group, at) => ({ group, at }))
@@ -108,15 +108,18 @@ export const microBatches = (
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+/** Of any number of values, where spreading them as arguments has a limit; 0 of none. */
+const largest = (values: readonly number[]): number =>
+  values.reduce((most, value) => Math.max(most, value), 0)
 
 /** Graphs work on halves of a sample's length. */
 const evenLength = (length: number): number => 2 * Math.ceil(length / 2)
 
 const sizesOf = (groups: readonly Group[]) => ({
   P: groups.length,
-  G: Math.max(...groups.map(({ members }) => members.length)),
-  T: evenLength(Math.max(1, ...groups.map(({ longest }) => longest))),
-  S: Math.max(...groups.map(({ prompt }) => prompt.length)) - 1,
+  G: largest(groups.map(({ members }) => members.length)),
+  T: evenLength(Math.max(1, largest(groups.map(({ longest }) => longest)))),
+  S: largest(groups.map(({ prompt }) => prompt.length)) - 1,
 })
 
 const paddedTokens = (groups: readonly Group[]): number => {

@@ -52,6 +52,7 @@ export class CacheGraphs {
     const made = outputs()
     const graph = Executable.compile(made, { ...this.#options, keep: Object.keys(made) })
     this.#compiled.set(name, graph)
+    graph.catch(() => this.#compiled.delete(name))
     return graph
   }
 

@@ -33,6 +33,23 @@ const withPolicy = async (run: (policy: PairedPolicy) => Promise<void>, source =
 }
 
 describe('a policy of two engines', { timeout: 60_000 }, () => {
+  it('takes weights again after a time when they could not be taken', async () => {
+    const failures = [new Error('out of memory')]
+    const engine = {
+      ended: new Promise(() => {}),
+      step: async () => ({ gradNorm: 1 }),
+      shareWeights: async () => [],
+      takeWeights: async () => {
+        const failure = failures.pop()
+        if (failure) throw failure
+      },
+    } as unknown as LocalPolicy
+    const policy = new PairedPolicy(engine, engine)
+    await policy.step({ learningRate: 1 })
+    await expect(policy.syncWeights()).rejects.toThrow('out of memory')
+    await policy.syncWeights()
+  })
+
   it.each<[string, ModelSource]>([
     ['all weights', SOURCE],
     ['an adapter', { ...SOURCE, lora: { rank: 2, alpha: 4, targetModules: ['q_proj'] } }],

@@ -61,7 +61,11 @@ export class PairedPolicy implements Policy {
   syncWeights(): Promise<void> {
     if (this.#behind) {
       this.#behind = false
-      this.#syncing = this.#syncing.then(() => this.#copyWeights())
+      // What failed is tried again by the next call.
+      this.#syncing = this.#syncing.catch(() => {}).then(() => this.#copyWeights())
+      this.#syncing.catch(() => {
+        this.#behind = true
+      })
     }
     return this.#syncing
   }

@@ -1,9 +1,9 @@
 /** @file Rows that are decoded together: samples on their way, and which of them compute a token in a step. */
 
-import type { TextStream } from '../../model/tokenizer.ts'
 import type { Feeds } from '../../tensor/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { NextTurn, TokenAlternative } from '../policy.ts'
+import type { StopSearch } from '../stop-search.ts'
 import type { Cache } from './cache.ts'
 
 /** The batch is rearranged when at most this share of its places is still in use. */
@@ -25,7 +25,7 @@ export interface Row {
   rng: Rng
   /** State of the automaton that the sample is held to. */
   state: number
-  text: { stream: TextStream; tail: string } | null
+  search: StopSearch | null
   /** What follows its turn, where that has ended. */
   reply: Promise<NextTurn | null> | null
 }

@@ -4,7 +4,7 @@
  * beside the tokens that others draw.
  */
 
-import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
+import type { Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
@@ -17,6 +17,7 @@ import type {
   TurnReply,
   TurnStart,
 } from '../policy.ts'
+import { StopSearch } from '../stop-search.ts'
 import type { Parameters } from './parameters.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import {
@@ -255,7 +256,7 @@ export class Sampler {
   #freshTurn({ stopStrings }: Plan, maxTokens: number, stream: string) {
     return {
       ...{ maxTokens, tokens: [], logprobs: [], top: [], state: 0, rng: new Rng(stream) },
-      text: stopStrings.length > 0 ? { stream: new TextStream(this.#tokenizer!), tail: '' } : null,
+      search: stopStrings.length > 0 ? new StopSearch(this.#tokenizer!, stopStrings) : null,
     }
   }
 
@@ -314,16 +315,7 @@ export class Sampler {
 }
 
 const finishReason = (plan: Plan, row: Row, token: number): Sample['finishReason'] | null => {
-  if (plan.stops.has(token) || containsStopString(plan, row, token)) return 'stop'
+  if (plan.stops.has(token) || row.search?.isAt(token)) return 'stop'
   if (plan.allowed?.[row.state].length === 0) return 'stop'
   return row.tokens.length >= row.maxTokens ? 'length' : null
-}
-
-/** Only the end of the text can complete a stop string, so only a tail as long as the longest one is kept. */
-const containsStopString = ({ stopStrings }: Plan, { text }: Row, token: number): boolean => {
-  if (!text) return false
-  const tail = text.tail + text.stream.push(token)
-  const longest = Math.max(...stopStrings.map(stop => stop.length))
-  text.tail = tail.slice(-longest)
-  return stopStrings.some(stop => tail.includes(stop))
 }

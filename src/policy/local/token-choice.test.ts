@@ -78,6 +78,23 @@ describe('token choice', () => {
     expect([...tokens].sort()).toEqual([1, 2])
   })
 
+  it.each([
+    [{ topK: 20 }, 20],
+    [{ topK: 300 }, 300],
+    [{ topK: 5000, topP: 0.25 }, 250],
+    [{ topP: 0.25 }, 250],
+  ])('keeps by %j of a thousand equal tokens the first %d, and of others the likeliest', (options, kept) => {
+    const chooser = new TokenChooser(1000)
+    const drawn = (own: Float32Array) =>
+      Array.from(
+        { length: 1000 },
+        (_, i) => chooser.choose(own, { ...all, ...options }, (i + 0.5) / 1000).token,
+      )
+    expect(new Set(drawn(new Float32Array(1000)))).toEqual(new Set(Array(kept).keys()))
+    const stepped = Float32Array.from({ length: 1000 }, (_, i) => 20 * (i % 3))
+    expect(drawn(stepped).every(token => token % 3 === 2)).toBe(true)
+  })
+
   it('is greedy at temperature 0, with the log-prob at temperature 1', () => {
     const { share, logprobs } = survey({ ...all, temperature: 0 }, 50)
     expect(share[1]).toBeCloseTo(1, 9)

@@ -98,14 +98,27 @@ const likeliest = (logits: Float32Array, k: number): number[] => {
   return best
 }
 
+/** All indices as `likeliest` orders them: sorted as numbers, since the bits of a weight grow with it. */
+const inOrder = (weights: Float32Array): number[] => {
+  const { length } = weights
+  const bits = new Uint32Array(weights.buffer, weights.byteOffset, length)
+  const keys = new Float64Array(length)
+  for (let i = 0; i < length; i++) keys[i] = bits[i] * length + (length - 1 - i)
+  return Array.from(keys.sort().reverse(), key => length - 1 - (key % length))
+}
+
+/** Of so few, one pass finds them faster than sorting does. */
+const FEW = 256
+
 /** Sets the weights outside the top k, and outside the smallest set that reaches mass p, to zero. */
 const truncate = (weights: Float32Array, topK: number, topP: number): void => {
-  const order = Array.from(weights, (_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  const order = topK > 0 && topK <= FEW ? likeliest(weights, topK) : inOrder(weights)
   const kept = topK > 0 ? order.slice(0, topK) : order
   const mass = kept.reduce((sum, i) => sum + weights[i], 0)
   let reached = 0
   let count = 0
   while (count < kept.length && (count === 0 || reached < topP * mass)) reached += weights[kept[count++]]
-  const keep = new Set(kept.slice(0, count))
-  for (let i = 0; i < weights.length; i++) if (!keep.has(i)) weights[i] = 0
+  const own = kept.slice(0, count).map(i => weights[i])
+  weights.fill(0)
+  for (const [rank, weight] of own.entries()) weights[kept[rank]] = weight
 }

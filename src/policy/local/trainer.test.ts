@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec, lossSchema } from '../../rl/loss.ts'
+import { Executable } from '../../tensor/index.ts'
 import { DataError, GradusError, NumericError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { TokenScores } from '../policy.ts'
@@ -340,6 +341,14 @@ describe('update', () => {
 })
 
 describe('score', () => {
+  it('compiles again what could not be compiled', async () => {
+    const fresh = tinyEngine()
+    const compile = vi.spyOn(Executable, 'compile').mockRejectedValueOnce(new Error('out of memory'))
+    await expect(fresh.score(ITEMS)).rejects.toThrow('out of memory')
+    compile.mockRestore()
+    expect(await fresh.score(ITEMS)).toHaveLength(ITEMS.length)
+  })
+
   it('does not depend on what else is scored, on shared prompts or on micro-batches', async () => {
     const engine = tinyEngine({ valueHead: true })
     const together = await engine.score(ITEMS)

@@ -77,6 +77,8 @@ export class Trainer {
     this.#graphs.delete(key)
     this.#graphs.set(key, graph)
     if (this.#graphs.size > MOST_GRAPHS) this.#forgetOldest()
+    // What failed is tried again when it is next wanted.
+    graph.catch(() => this.#graphs.get(key) === graph && this.#graphs.delete(key))
     return graph
   }
 

@@ -10,6 +10,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
+import { handOut, refuseUnknown } from '../asked-elsewhere.ts'
 import type { Policy, Sample, SampleRequest, ScoreItem, TokenScores } from '../policy.ts'
 import { type ServedRuntime, ServerConnection, type ServerRequest } from './connection.ts'
 import type { GroupRequest, ServedDialect, ServedSample } from './dialect.ts'
@@ -46,20 +47,6 @@ interface Parts {
 
 /** Seeds of servers are whole numbers; ours are names. A group takes as many from there on as it has samples. */
 const seedNumber = (name: string): number => new Rng(name).int(2 ** 31 - 2 ** 16)
-
-/** @throws ConfigError for what servers cannot do */
-const refuseUnknown = ({ automaton, topLogprobs }: SampleRequest): void => {
-  const hint = 'leave it out, or sample with a checkpoint in this process'
-  if (automaton)
-    throw new ConfigError('a grammar: expected none with an inference server, which knows none of ours', {
-      hint,
-    })
-  if (topLogprobs)
-    throw new ConfigError(
-      `topLogprobs: expected 0 with an inference server, of which the drawn token's log-prob alone is read, got ${topLogprobs}`,
-      { hint },
-    )
-}
 
 const NO_TOKENS =
   'vLLM 0.10.2 or later gives them (return_token_ids), SGLang by its own /generate (dialect: sglang), and gradus serve chat; without them a server can only be evaluated by text, as a chat model'
@@ -138,13 +125,9 @@ export class ServedModel implements Pick<Policy, 'sample' | 'score' | 'close'> {
     const group = async (prompt: TokenIds, p: number): Promise<Sample[]> => {
       const name = String(promptSeeds?.[p] ?? `${seed}/${p}`)
       const samples = await this.#group({ ...groupOf(request, name), prompt, samples: samplesPerPrompt })
-      return samples.map((served, index) => {
-        const sample = { prompt: p, index, ...this.#withTokens(served) }
-        for (const [t, token] of sample.tokens.entries())
-          onToken?.({ prompt: p, index, token, logprob: sample.logprobs[t] })
-        onSample?.(sample)
-        return sample
-      })
+      return samples.map((served, index) =>
+        handOut({ prompt: p, index, ...this.#withTokens(served) }, onSample, onToken),
+      )
     }
     // All are put in line: the connection lets through as many as it may.
     return (await pMap(prompts, group, { concurrency: 2 * this.#parts.concurrency })).flat()

@@ -75,7 +75,7 @@ export class AdapterSampler implements Pick<Policy, 'sample' | 'score' | 'close'
       })
     const before = this.#current
     this.#current = { version, model, folder, calls: new Set() }
-    if (before) this.#dropping = Promise.all([this.#dropping, this.#drop(before)])
+    if (before) this.#dropping = Promise.all([this.#dropping, this.#drop(before)]).then(() => {})
   }
 
   /** It fails silently: what stays behind only takes room. */

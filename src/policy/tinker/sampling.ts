@@ -1,12 +1,14 @@
 /** @file Samples by a sampling session: a group is one request, handed out as soon as it is there. */
 
 import pMap from 'p-map'
-import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
+import type { Tokenizer } from '../../model/tokenizer.ts'
 import type { SampledSequence, SamplingClient } from '../../tinker/index.ts'
 import { TinkerError } from '../../tinker/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { seedNumber } from '../../util/rng.ts'
+import { handOut, refuseUnknown } from '../asked-elsewhere.ts'
 import type { Sample, SampledToken, SampleRequest } from '../policy.ts'
+import { StopSearch } from '../stop-search.ts'
 
 export interface SamplingParts {
   /** Groups that are asked for at a time. */
@@ -17,32 +19,11 @@ export interface SamplingParts {
   tokenizer(): Tokenizer | null
 }
 
-/** @throws ConfigError for what no server of the protocol can do */
-const refuseUnknown = ({ automaton, topLogprobs }: SampleRequest): void => {
-  const hint = 'leave it out, or sample with policy.kind local'
-  if (automaton)
-    throw new ConfigError(
-      'a grammar: expected none with policy.kind tinker, whose server holds samples to none',
-      {
-        hint,
-      },
-    )
-  if (topLogprobs)
-    throw new ConfigError(
-      `topLogprobs: expected 0 with policy.kind tinker, whose server tells the log-probs of what was drawn alone, got ${topLogprobs}`,
-      { hint },
-    )
-}
-
 /** Tokens up to the one that completes a stop string. */
 const stopLength = (tokenizer: Tokenizer, tokens: Int32Array, stops: readonly string[]): number | null => {
-  const stream = new TextStream(tokenizer)
-  let text = ''
-  for (const [t, id] of tokens.entries()) {
-    text += stream.push(id)
-    if (stops.some(stop => text.includes(stop))) return t + 1
-  }
-  return null
+  const search = new StopSearch(tokenizer, stops)
+  const at = tokens.findIndex(token => search.isAt(token))
+  return at < 0 ? null : at + 1
 }
 
 const tokenizerFor = ({ stopStrings }: SampleRequest, { tokenizer }: SamplingParts): Tokenizer | null => {
@@ -86,11 +67,7 @@ export const sampleGroups = async (
       )
     return sequences.map((sequence, index) => {
       const cut = tokenizer && stopLength(tokenizer, sequence.tokens, stopStrings)
-      const sample = { prompt, index, ...sampleOf(sequence, cut) }
-      for (const [t, token] of sample.tokens.entries())
-        onToken?.({ prompt, index, token, logprob: sample.logprobs[t] })
-      onSample?.(sample)
-      return sample
+      return handOut({ prompt, index, ...sampleOf(sequence, cut) }, onSample, onToken)
     })
   }
   return (await pMap(prompts, group, { concurrency: parts.concurrency })).flat()

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
+import { keptAddressSchema, keyVariableSchema, readKey } from '../../chat/credentials.ts'
 import { hasModelFile } from '../../model/model-files.ts'
 import { modelPath } from '../../model/model-place.ts'
 import type { ImportanceOptions } from '../../rl/offpolicy.ts'
@@ -154,20 +154,6 @@ export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'
   )
 }
 
-/** The key that a setting names. @throws ConfigError where the environment has none */
-const keyFrom = (
-  apiKeyEnv: string | null,
-  env: NodeJS.ProcessEnv,
-  setting = 'policy.apiKeyEnv',
-): string | undefined => {
-  if (apiKeyEnv === null) return undefined
-  const key = env[apiKeyEnv]?.trim()
-  if (key) return key
-  throw new ConfigError(`${setting}: the environment variable ${apiKeyEnv} is not set`, {
-    hint: `export it before the start, or set ${setting} to null for a server that wants no key`,
-  })
-}
-
 /** Adapters are drawn by whole numbers there; our seeds may be names. */
 const seedNumber = (seed: number | string = 0): number =>
   typeof seed === 'number' && Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31
@@ -186,7 +172,7 @@ export const openTinker = async (
 ): Promise<TinkerPolicy | SplitPolicy> => {
   const { url, model, lora, concurrency, patienceMinutes, download, sampler: samplerSettings } = settings
   const { rank, attention, mlp, unembed } = lora
-  const apiKey = keyFrom(settings.apiKeyEnv, env)
+  const apiKey = readKey(settings, env, 'policy.apiKeyEnv')
   // First, because it costs nothing to find out that it is not there.
   const sampler = samplerSettings && (await openSampler(samplerSettings, settings))
   try {
@@ -227,6 +213,6 @@ export const correctionOf = ({ sampler }: TinkerSettings): ImportanceOptions | n
 
 /** Refuses a run whose key is not there, before anything is done. @throws ConfigError */
 export const checkKey = (settings: TinkerSettings, env: NodeJS.ProcessEnv = process.env): void => {
-  keyFrom(settings.apiKeyEnv, env)
-  if (settings.sampler) keyFrom(settings.sampler.apiKeyEnv, env, 'policy.sampler.apiKeyEnv')
+  readKey(settings, env, 'policy.apiKeyEnv')
+  readKey(settings.sampler ?? {}, env, 'policy.sampler.apiKeyEnv')
 }

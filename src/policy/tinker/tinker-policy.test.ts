@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Datum } from '../../rl/datum.ts'
 import { type LossSpec, lossSchema } from '../../rl/loss.ts'
@@ -102,6 +104,18 @@ describe('a policy on a server of the Tinker protocol', () => {
     expect(other.normalisation).toEqual({
       ...{ crossEntropy: 'weights', policy: 'positions', sequences: 'mean', requests: 'together' },
     })
+  })
+
+  it('holds no samples that it has handed out', async () => {
+    const { policy } = await start()
+    const request = { prompts: [[1, 2]], maxTokens: 2, seed: 1 }
+    const handedOut = async () => new WeakRef(await policy.sample(request))
+    const samples = await handedOut()
+    await policy.sample(request)
+    await new Promise(resolve => setTimeout(resolve))
+    setFlagsFromString('--expose-gc')
+    runInNewContext('gc')()
+    expect(samples.deref()).toBeUndefined()
   })
 
   it('has the log-probs of the same adapter in this process', async () => {

@@ -53,7 +53,7 @@ export class TinkerPolicy implements Policy {
   readonly #gradient: ServerGradient
   /** All requests of learning so far have been submitted. */
   #learning: Promise<unknown> = Promise.resolve()
-  /** Samples on their way. */
+  /** Samples on their way; it says nothing, or it would hold those of the whole run. */
   #sampling: Promise<unknown> = Promise.resolve()
   #sampler: Promise<SamplingClient> | null = null
   #reference: ReferenceModel | null = null
@@ -103,7 +103,7 @@ export class TinkerPolicy implements Policy {
       tokenizer: () => this.#tokenizerOf(),
     }
     const samples = this.#newest().then(client => sampleGroups(client, request, parts, onSample, onToken))
-    this.#sampling = Promise.allSettled([this.#sampling, samples])
+    this.#sampling = Promise.allSettled([this.#sampling, samples]).then(() => {})
     return samples
   }
 
