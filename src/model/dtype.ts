@@ -59,16 +59,15 @@ const buildHalfTable = (): Float32Array => {
   return values
 }
 
-/** float32 to float16 bit patterns, to nearest, ties to even; above 65504 (rounded) gives infinity, NaN stays NaN. */
-export const float32ToFloat16 = (source: Float32Array, target: Uint16Array): void => {
-  const bits = bitsOf(source)
-  for (let i = 0; i < bits.length; i++) target[i] = halfOf(bits[i])
-}
-
-/** The same for a file. @param name of the tensor @throws CheckpointError for what would come out as infinity or NaN */
+/**
+ * float32 to float16 bit patterns, to nearest, ties to even.
+ * @param name of the tensor
+ * @throws CheckpointError for what would come out as infinity (above 65504, rounded) or NaN
+ */
 export const halvesOf = (name: string, source: Float32Array): Uint16Array => {
-  const target = new Uint16Array(source.length)
-  float32ToFloat16(source, target)
+  const bits = bitsOf(source)
+  const target = new Uint16Array(bits.length)
+  for (let i = 0; i < bits.length; i++) target[i] = halfOf(bits[i])
   if (!target.some(half => (half & 0x7c00) === 0x7c00)) return target
   throw new CheckpointError(
     `${name}: expected numbers that float16 holds, 65504 at most, got a larger one or one that is none`,

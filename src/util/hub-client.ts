@@ -259,7 +259,10 @@ export const hubAnswerError = (name: string, error: unknown): Error =>
       )
 
 /** @throws DataError for what is no address; one with a password in it is not shown */
-export const hubEndpoint = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
+export const hubEndpoint = (
+  { endpoint, env = process.env }: HubOptions,
+  name: string,
+): string | undefined => {
   const url = (endpoint ?? env.HF_ENDPOINT)?.trim().replace(/\/+$/, '')
   if (!url) return undefined
   if (/^https?:\/\/[^@]*$/.test(url) && URL.canParse(url)) return url
