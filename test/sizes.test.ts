@@ -32,7 +32,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tinker: 2025,
   tools: 2117,
   train: 4307,
-  util: 5979,
+  util: 5982,
 }
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */
