@@ -117,7 +117,7 @@ const { abs, fround, floor, sign } = Math
  * Blocks of 32: one half as scale, then a byte a weight, rounded away from zero at halves (ggml-org/llama.cpp, ggml/src/ggml-quants.c,
  * quantize_row_q8_0_ref).
  */
-export const encodeQ80 = (name: string, data: Float32Array): Uint8Array => {
+const encodeQ80 = (name: string, data: Float32Array): Uint8Array => {
   const blocks = data.length / 32
   const bytes = new Uint8Array(blocks * 34)
   const scales = new Float32Array(blocks)
