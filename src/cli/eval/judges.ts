@@ -59,11 +59,10 @@ export const openJudgeModel = async (
   const surroundings = { ...(form && { form }), ...(talking && { model: talking.chat }) }
   const opened = openCommandJudge(asked, message => io.err.write(`gradus: ${message}\n`), surroundings)
   if (opened === null) return null
-  // What the key of a cache has of a judge is all that changes what it says; calibration changes what is made of that.
-  const [{ key }] = opened.grader.preview({ prompt: [], response: '' }, [{ id: '', text: '', points: 1 }])
+  // Calibration changes what is made of what a judge says.
   return {
     name: model === undefined || judge!.includes('#') ? judge! : `${judge}#${model}`,
-    digest: shortHash([key, asked.calibration]),
+    digest: shortHash([opened.grader.way(), asked.calibration]),
     grader: opened.grader,
     describe: () => opened.describe(),
     async close() {

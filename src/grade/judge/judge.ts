@@ -95,6 +95,8 @@ export interface LlmJudge extends Grader {
   grade(item: GradeItem, criteria: readonly Criterion[], options?: GradeOptions): Promise<JudgedVerdict[]>
   /** The calls that `grade` would make for these criteria. Nothing is sent, and nothing counted. */
   preview(item: GradeItem, criteria: readonly Criterion[]): ExpectedCall[]
+  /** Names who is asked and how, whatever about: the key of a call about nothing. */
+  way(): string
   stats(): JudgeStats
   close(): Promise<void>
 }
@@ -181,6 +183,13 @@ class ChatJudge implements LlmJudge {
         cached: !fresh && isJudgements(cache?.get(key), call.criteria.length),
       }
     })
+  }
+
+  way(): string {
+    const { shape, levels, sampleIndex, form } = this.#options
+    const [{ template }] = planCalls([{ id: '', text: '', points: 1 }], shape, levels, form)
+    const subject = subjectDigest({ prompt: [], response: '' }, this.#options)
+    return callKey(this.#keyed, template, subject, [], sampleIndex)
   }
 
   stats(): JudgeStats {
