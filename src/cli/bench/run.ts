@@ -9,7 +9,7 @@ import { EXIT, type Io, printJson } from '../io.ts'
 export const quickOption = (): Option =>
   new Option(
     '--quick',
-    'a first look in less than a minute: fewer and smaller pieces; other options go before',
+    'a first look: fewer and smaller pieces, less than a minute, longer with a model of your own; other options go before',
   )
 
 /** With `--quick` the settings of a first look, but for those that the command line names. */
@@ -41,7 +41,11 @@ export const runBenchmark = async <Result>(
   const startMs = performance.now()
   const clock = () => formatDuration(Math.round((performance.now() - startMs) / 1000))
   const tell = (line: string) => io.err.write(`[${clock()}] ${line}\n`)
-  tell(quick ? 'a first look, in less than a minute' : `takes ${takes} on two idle cores`)
+  tell(
+    quick
+      ? 'a first look: less than a minute, longer with a model of your own'
+      : `takes ${takes} on two idle cores`,
+  )
   const result = await measure(tell)
   if (json) printJson(io, result)
   else io.out.write(`${format(result)}\n`)
