@@ -31,7 +31,10 @@ it('says how long it takes before anything is measured, also beside JSON', async
 
   const quick = written()
   await runBenchmark(quick.io, { quick: true, takes: 'an hour' }, one, () => 'in words')
-  expect(quick.text).toEqual({ out: 'in words\n', err: '[0 s] a first look: less than a minute, longer with a model of your own\n' })
+  expect(quick.text).toEqual({
+    out: 'in words\n',
+    err: '[0 s] a first look: less than a minute, longer with a model of your own\n',
+  })
 })
 
 const one = async () => 1
