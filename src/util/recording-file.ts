@@ -175,7 +175,8 @@ export class RecordingFile<Row extends Attempt> {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
     } catch (error) {
-      ftruncateSync(this.#fd, size)
+      // A device cannot be cut; the write's own error is the one worth telling.
+      if (fstatSync(this.#fd).isFile()) ftruncateSync(this.#fd, size)
       throw fileFailure(this.path, error, { doing: 'cannot be written' })
     }
   }

@@ -1,8 +1,18 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { writeTinyModel } from '../../model/gguf/tiny-model.fixture.ts'
+import { readSafetensors, writeSafetensors } from '../../model/safetensors.ts'
 import { loadWeights } from '../../model/weights.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 
@@ -135,6 +145,21 @@ describe('gradus export of a model', () => {
     renameSync(sandbox.path('out/moved.gguf'), sandbox.path('out/model.gguf'))
     expect(err).toContain(`${adapter}: its base model ${sandbox.path('out/model.gguf')} is not here`)
     expect(existsSync(sandbox.path('nowhere'))).toBe(false)
+  })
+
+  it('leaves nothing of weights that the file cannot hold', async () => {
+    const folder = sandbox.path('huge')
+    writeTinyModel(folder, 'qwen2')
+    const weights = join(folder, 'model.safetensors')
+    const tensors = readSafetensors(weights)
+    tensors.values().next().value!.data[0] = 1e9
+    writeSafetensors(weights, tensors)
+    mkdirSync(sandbox.path('huge-out'))
+    const { code, err } = await cli([
+      ...['export', folder, '--gguf', 'f16', '--out', sandbox.path('huge-out/a.gguf')],
+    ])
+    expect([code, err]).toEqual([1, expect.stringContaining('expected numbers that float16 holds')])
+    expect(readdirSync(sandbox.path('huge-out'))).toEqual([])
   })
 
   it('refuses what does not go together, and leaves the Modelfile of another model', async () => {

@@ -1,6 +1,6 @@
 /** @file `gradus export --gguf` and `--folder`: what was trained, for the places where people use models. */
 
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
@@ -99,9 +99,15 @@ const exportGguf = (
   const tokenizer = loadTokenizer(merged.words)
   const stops = stopTokensOf(merged.config, tokenizer).flatMap(id => tokenizer.tokenOf(id) ?? [])
   const { maxPositions } = merged.config
+  const isNew = !existsSync(modelfile)
   // Before the file that it names: a kill between the two leaves what may be written again.
   writeFileAtomic(modelfile, modelfileOf({ file: basename(path), chatTemplate, stops, maxPositions }))
-  writeGguf(path, merged, gguf!, name)
+  try {
+    writeGguf(path, merged, gguf!, name)
+  } catch (error) {
+    if (isNew) rmSync(modelfile)
+    throw error
+  }
   const { size: bytes } = statSync(path)
   if (json) printJson(io, { gguf: path, bytes, modelfile })
   else io.out.write(`${path}: ${formatInteger(bytes)} bytes, ${gguf}, with ${modelfile} for Ollama\n`)
