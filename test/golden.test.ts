@@ -57,12 +57,15 @@ afterAll(async () => {
   writeFileSync(PATH, `${JSON.stringify(sorted, null, 2)}\n`)
 })
 
-/** Rows without what they took. */
+/**
+ * Rows without what they took, and without how a repeated question to a judge came by its answer: whether it was asked while the
+ * first was under way or after it hangs on the moment.
+ */
 const rowsIn = (path: string) =>
   readFileSync(path, 'utf8')
     .trim()
     .split('\n')
-    .map(line => ({ ...(JSON.parse(line) as object), time: undefined }))
+    .map(line => JSON.parse(line, (key, value) => (key === 'time' || key === 'reused' ? undefined : value)))
 
 const train = async (name: string, { settings, further }: GoldenRun) => {
   const dir = sandbox.path('runs', name)

@@ -18,7 +18,7 @@ export interface CliResult {
 }
 
 export interface CliHooks {
-  /** Called with everything written to stderr so far, and a function that acts as Ctrl+C. */
+  /** Called with everything written to stderr so far, and a function that acts as Ctrl+C, once: the second one ends the process. */
   onProgress?: (err: string, interrupt: () => void) => void
 }
 
@@ -47,7 +47,10 @@ export const cli = async (args: readonly string[], hooks: CliHooks = {}): Promis
       },
     },
     onInterrupt: handler => {
-      interrupt = handler
+      interrupt = () => {
+        interrupt = () => {}
+        handler()
+      }
       return () => {}
     },
   }
