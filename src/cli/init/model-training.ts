@@ -48,13 +48,18 @@ const memoryOf = (
   recompute: boolean,
   maxTokens: number,
   machineBytes: number,
-): number =>
-  estimateMemory(config, {
+): number => {
+  const drawn = { promptTokens: LONGEST_PROMPT, newTokens: maxTokens, maxRows: 128 }
+  return estimateMemory(config, {
     lora: { ...LORA, targetModules: [...loraModules] },
     ...{ reference: false, microBatchTokens, recompute, sequence: LONGEST_PROMPT + maxTokens },
-    ...{ rows: ROLLOUTS.prompts * ROLLOUTS.samples, prompts: ROLLOUTS.prompts },
-    ...{ promptTokens: LONGEST_PROMPT, newTokens: maxTokens, machineBytes },
+    draws: [
+      { ...drawn, rows: ROLLOUTS.prompts * ROLLOUTS.samples, prompts: ROLLOUTS.prompts },
+      { ...drawn, rows: ROWS.test, prompts: ROWS.test },
+    ],
+    machineBytes,
   }).total
+}
 
 /** Large micro-batches first, then layers that are computed a second time. */
 const CHOICES: readonly (readonly [microBatchTokens: number, recompute: boolean])[] = [

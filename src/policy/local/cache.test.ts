@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { BUCKET, CacheMemory, KeyValueCache } from './cache.ts'
+import { BUCKET, CacheMemory, KeyValueCache, rowsWithRoom } from './cache.ts'
 
 const SHAPE = { layers: 2, kvHeads: 3, headDim: 4 }
 const [PROMPTS, SAMPLES, PADDED] = [3, 4, 5]
@@ -151,6 +151,24 @@ describe('rows that have their prompts for themselves', () => {
     const names = Object.keys(played(1).cache.values())
     expect(names.filter(name => name.startsWith('prompt'))).toEqual([])
     expect(names).toContain('ownK1')
+  })
+})
+
+describe('rows with room', () => {
+  const SMOLLM2_135M = { layers: 30, kvHeads: 3, headDim: 64 }
+  const rowsOf = (sizes: object) =>
+    rowsWithRoom(SMOLLM2_135M, { rows: 128, samples: 1, promptTokens: 256, newTokens: 112, ...sizes })
+
+  it('are as many as 1 GiB of keys and values holds, and all of a small model', () => {
+    const rows = rowsOf({})
+    expect(rows).toBe(Math.floor(2 ** 30 / ((256 + 112 + BUCKET) * 8 * 30 * 3 * 64)))
+    expect(rowsOf({ newTokens: 8, promptTokens: 8 })).toBe(128)
+  })
+
+  it('are more where samples share their prompt, and never fewer than sixteen that were asked for', () => {
+    expect(rowsOf({ samples: 8 })).toBeGreaterThan(2 * rowsOf({}))
+    expect(rowsOf({ promptTokens: 8000 })).toBe(16)
+    expect(rowsOf({ promptTokens: 8000, rows: 4 })).toBe(4)
   })
 })
 

@@ -13,6 +13,24 @@ const ROOM_BYTES = 2 ** 30
 
 export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 'sliding'>
 
+/** Fewer rows than these together take hardly less time, so that memory is no reason. */
+const FEWEST_ROWS = 16
+
+/** How many rows may be decoded together, so that their cache has room from the start. */
+export const rowsWithRoom = (
+  shape: CacheShape,
+  {
+    rows,
+    samples,
+    promptTokens,
+    newTokens,
+  }: Record<'rows' | 'samples' | 'promptTokens' | 'newTokens', number>,
+): number => {
+  const places = newTokens + BUCKET + promptTokens / Math.min(samples, rows)
+  const bytes = 8 * shape.layers * shape.kvHeads * shape.headDim * places
+  return Math.min(rows, Math.max(FEWEST_ROWS, Math.floor(ROOM_BYTES / bytes)))
+}
+
 /** What a run of `stepGraph` gave: arrays, and what stayed on the device. */
 export interface StepOutputs {
   values: Record<string, TensorValue>

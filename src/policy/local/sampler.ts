@@ -18,6 +18,7 @@ import type {
   TurnStart,
 } from '../policy.ts'
 import { StopSearch } from '../stop-search.ts'
+import { rowsWithRoom } from './cache.ts'
 import type { Parameters } from './parameters.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import {
@@ -119,7 +120,10 @@ export class Sampler {
       instant: true,
       mayPart: false,
     }
-    for (const wave of wavesOf(prompts, samples, this.#maxRows, { firstSample }))
+    const promptTokens = Math.max(0, ...prompts.map(({ length }) => length))
+    const sizes = { rows: this.#maxRows, samples, promptTokens, newTokens: maxTokens }
+    const rows = rowsWithRoom(this.#parameters.config, sizes)
+    for (const wave of wavesOf(prompts, samples, rows, { firstSample }))
       await (maxTokens === 1 ? this.#drawOne(plan, wave) : this.#runWave(plan, wave))
     return results
   }

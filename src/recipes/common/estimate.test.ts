@@ -54,8 +54,8 @@ describe('estimateMemory', () => {
       const { total, weights } = estimateMemory(
         { ...base, vocabSize, hiddenSize: width, tieEmbeddings, ...own },
         {
-          ...{ lora: null, reference: false, microBatchTokens: 256, sequence: 64, rows: 8, prompts: 8 },
-          ...{ promptTokens: 7, newTokens: 57, machineBytes: 24e9 },
+          ...{ lora: null, reference: false, microBatchTokens: 256, sequence: 64, machineBytes: 24e9 },
+          draws: [{ rows: 8, prompts: 8, maxRows: 128, promptTokens: 7, newTokens: 57 }],
         },
       )
       // Nothing was sampled, so that the sampler's graph had no copy of the weights.
@@ -69,11 +69,21 @@ describe('estimateMemory', () => {
     reference: false,
     microBatchTokens: 4096,
     sequence: 256,
-    rows: 256,
-    prompts: 32,
-    promptTokens: 130,
-    newTokens: 96,
+    draws: [{ rows: 256, prompts: 32, maxRows: 256, promptTokens: 130, newTokens: 96 }],
   }
+
+  it('counts the keys and values of the largest request, of which no more are decoded together than have room', () => {
+    const large = { ...wordModel(LOGIC_VOCABULARY)(shape), layers: 30, kvHeads: 3, headDim: 64 }
+    const own = { promptTokens: 256, newTokens: 112, maxRows: 128 }
+    const rollouts = { ...own, rows: 32, prompts: 4 }
+    const evaluation = { ...own, rows: 128, prompts: 128 }
+    const cacheOf = (...draws: (typeof rollouts)[]) => estimateMemory(large, { ...options, draws }).cache
+    expect(cacheOf(rollouts, evaluation)).toBe(cacheOf(evaluation))
+    expect(cacheOf(evaluation)).toBeGreaterThan(3 * cacheOf(rollouts))
+    expect(cacheOf(evaluation)).toBeLessThan(2.2 * 2 ** 30)
+    expect(cacheOf({ ...evaluation, rows: 1000, prompts: 1000 })).toBeLessThan(2.2 * 2 ** 30)
+    expect(cacheOf()).toBe(0)
+  })
 
   it('counts what is asked for: a reference is a copy, longer micro-batches cost in proportion', () => {
     const config = wordModel(LOGIC_VOCABULARY)(shape)

@@ -122,16 +122,19 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
   const { shape, lora, reference } = work
   if (isRemote(policy) || shape === null) return null
   const sequence = prompts.longest + rollout.maxTokens
+  const evaluated = evaluatedWork(config, prompts)
+  const drawn = { promptTokens: prompts.tokens, newTokens: rollout.maxTokens, maxRows: policy.maxRows }
   const memory = estimateMemory(shape, {
     ...{ lora, reference, sequence },
     secondEngine: 'sampler' in policy && policy.sampler !== null,
     engines: enginesOf(policy, () => shape),
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
-    rows: Math.min(rollout.prompts * rollout.samples, policy.maxRows),
-    prompts: Math.min(prompts.together, policy.maxRows),
-    ...{ promptTokens: prompts.tokens, newTokens: rollout.maxTokens },
+    draws: [
+      { ...drawn, rows: rollout.prompts * rollout.samples, prompts: prompts.together },
+      { ...drawn, rows: evaluated.problems * (evaluated.samples ?? 1), prompts: evaluated.problems },
+    ],
   })
-  const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
+  const { samples } = evaluatedSamples(config.steps, evaluated)
   return {
     memory,
     time: planTime(work, { ...work.roles[0], samples }),

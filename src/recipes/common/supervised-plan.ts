@@ -71,7 +71,9 @@ const memoryOf = (
   { lora = null, longest }: SupervisedWork,
   policy: LocalSettings,
 ): MemoryEstimate => {
-  const [rows, tokens] = longest === undefined ? [policy.maxRows, shape.maxPositions / 2] : [0, 0]
+  const { maxRows } = policy
+  const tokens = shape.maxPositions / 2
+  const sampled = { rows: maxRows, prompts: maxRows, maxRows, promptTokens: tokens, newTokens: tokens }
   return estimateMemory(shape, {
     ...{
       lora: longest === undefined ? null : lora,
@@ -80,7 +82,7 @@ const memoryOf = (
     },
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
     engines: enginesOf(policy, () => shape),
-    ...{ rows, prompts: rows, promptTokens: tokens, newTokens: tokens },
+    draws: longest === undefined ? [sampled] : [],
   })
 }
 
