@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ModelConfig } from '../../model/config.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
@@ -23,11 +26,23 @@ const MODEL: ModelConfig = {
 }
 const PROMPTS = Array.from({ length: 8 }, (_, i) => [i, 7 - i, 3, i])
 
-/** A few steps of rollouts with random advantages and updates; everything that came of them, in bits. */
-const train = async (spinning: boolean): Promise<string> => {
-  const engine = createEngine({ init: { config: MODEL, seed: 1 } }, { threads: 2, spinning })
+/** More words than are scored at a time: 8,192. */
+const LARGE_VOCABULARY: ModelConfig = { ...MODEL, vocabSize: 9001, hiddenSize: 64 }
+
+/**
+ * A few steps of rollouts with random advantages and updates; everything that came of them, in bits.
+ * @param resumed a folder through which the second step goes on in an engine of other weights
+ */
+const train = async (spinning: boolean, config = MODEL, resumed?: string): Promise<string> => {
+  const start = (seed: number) => createEngine({ init: { config, seed } }, { threads: 2, spinning })
+  let engine = start(1)
   const rows: unknown[] = []
   for (let step = 0; step < STEPS; step++) {
+    if (step > 0 && resumed !== undefined) {
+      await engine.save(resumed)
+      engine = start(2)
+      await engine.load(resumed)
+    }
     const samples = await engine.sample({
       prompts: PROMPTS,
       samplesPerPrompt: 8,
@@ -39,6 +54,7 @@ const train = async (spinning: boolean): Promise<string> => {
       loss: LOSS_PRESETS['trl:grpo'],
       optimizer: { learningRate: 1e-3 },
     })
+    expect(stats.gradNorm).toBeGreaterThan(0)
     rows.push({ stats, samples: samples.map(({ tokens, logprobs }) => [[...tokens], [...logprobs]]) })
   }
   const weights = engine.parameters.trained.map(({ param, m, v }) =>
@@ -56,5 +72,19 @@ describe('training on two threads beside a busy loop', () => {
       return results
     })
     expect(others).toEqual(others.map(() => true))
+  }, 600_000)
+
+  it('does so with more words than are scored at a time, also when the second step goes on from a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gradus-words-'))
+    try {
+      const first = await train(false, LARGE_VOCABULARY)
+      const others = await besideBusyLoops(1, async () => [
+        await train(true, LARGE_VOCABULARY),
+        await train(false, LARGE_VOCABULARY, folder),
+      ])
+      expect(others.map(other => other === first)).toEqual([true, true])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   }, 600_000)
 })
