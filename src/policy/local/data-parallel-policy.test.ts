@@ -93,6 +93,7 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
   it.each<[string, number, ModelSource]>([
     ['two engines', 2, SOURCE],
     ['more engines than prompts', 7, SOURCE],
+    ['more words than are scored at a time', 2, { init: { config: { ...TINY, vocabSize: 9001 }, seed: 1 } }],
     ['an adapter', 2, { ...SOURCE, lora: { rank: 2, alpha: 4, targetModules: ['q_proj', 'up_proj'] } }],
   ])('samples, scores and learns as one engine does, but for rounding: %s', async (_, engines, source) => {
     await withPolicies(
