@@ -51,7 +51,7 @@ const localFields = z.strictObject({
   maxRows: size
     .default(128)
     .describe(
-      'Rows decoded together, or fewer, down to 16, where their keys and values would take more than 1 GiB. What is beyond that is sampled afterwards, while graders are busy with what is finished.',
+      'Rows decoded together; on the processor fewer, down to 32, where their keys and values would take more than 1 GiB an engine. What is beyond that is sampled afterwards, while graders are busy with what is finished.',
     ),
   microBatchTokens: size
     .default(2048)

@@ -14,21 +14,25 @@ const ROOM_BYTES = 2 ** 30
 export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 'sliding'>
 
 /** Fewer rows than these together take hardly less time, so that memory is no reason. */
-const FEWEST_ROWS = 16
+const FEWEST_ROWS = 32
 
-/** How many rows may be decoded together, so that their cache has room from the start. */
+/** Samples are taken to come to so many tokens at most: how long they may be says little of how long they get. */
+const USUAL_TOKENS = 256
+
+/**
+ * How many rows may be decoded together, so that their cache has room from the start.
+ * @param rows that are wanted at most @param samples of a prompt, which share it
+ */
 export const rowsWithRoom = (
-  shape: CacheShape,
-  {
-    rows,
-    samples,
-    promptTokens,
-    newTokens,
-  }: Record<'rows' | 'samples' | 'promptTokens' | 'newTokens', number>,
+  { layers, kvHeads, headDim }: CacheShape,
+  rows: number,
+  samples: number,
+  promptTokens: number,
+  newTokens: number,
 ): number => {
-  const places = newTokens + BUCKET + promptTokens / Math.min(samples, rows)
-  const bytes = 8 * shape.layers * shape.kvHeads * shape.headDim * places
-  return Math.min(rows, Math.max(FEWEST_ROWS, Math.floor(ROOM_BYTES / bytes)))
+  const places = Math.min(newTokens, USUAL_TOKENS) + BUCKET + promptTokens / Math.min(samples, rows)
+  const most = Math.floor(ROOM_BYTES / (8 * layers * kvHeads * headDim * places))
+  return Math.min(rows, Math.max(FEWEST_ROWS, most))
 }
 
 /** What a run of `stepGraph` gave: arrays, and what stayed on the device. */

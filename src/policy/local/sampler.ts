@@ -31,7 +31,7 @@ import {
 } from './sample-request.ts'
 import { type NetworkOptions, SamplingNetwork } from './sampling-network.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
-import { groupSize, type Wave, waveParts, wavesOf } from './waves.ts'
+import { groupSize, type Wave, waveParts, wavesWithRoom } from './waves.ts'
 
 export interface SamplerOptions extends NetworkOptions {
   /** Rows that are decoded together. */
@@ -71,9 +71,19 @@ interface Plan {
   mayPart: boolean
 }
 
+/** Rows that have room in this process: a device has memory of its own, and samples of one token have no cache. */
+const roomOf =
+  ({ config }: Pick<Parameters, 'config'>, { running, maxRows }: SamplerOptions) =>
+  (newTokens: number) =>
+  (samples: number, promptTokens: number): number =>
+    running.provider === 'webgpu' || newTokens === 1
+      ? maxRows
+      : rowsWithRoom(config, maxRows, samples, promptTokens, newTokens)
+
 export class Sampler {
   readonly #parameters: Parameters
   readonly #maxRows: number
+  readonly #room: ReturnType<typeof roomOf>
   readonly #network: SamplingNetwork
   readonly #nextLogits: SamplerOptions['nextLogits']
   readonly #loadTokenizer: () => Tokenizer | null
@@ -85,6 +95,7 @@ export class Sampler {
   constructor(parameters: Parameters, options: SamplerOptions, loadTokenizer: () => Tokenizer | null) {
     this.#parameters = parameters
     this.#maxRows = options.maxRows
+    this.#room = roomOf(parameters, options)
     this.#network = new SamplingNetwork(parameters, options)
     this.#nextLogits = options.nextLogits
     this.#loadTokenizer = loadTokenizer
@@ -120,10 +131,7 @@ export class Sampler {
       instant: true,
       mayPart: false,
     }
-    const promptTokens = Math.max(0, ...prompts.map(({ length }) => length))
-    const sizes = { rows: this.#maxRows, samples, promptTokens, newTokens: maxTokens }
-    const rows = rowsWithRoom(this.#parameters.config, sizes)
-    for (const wave of wavesOf(prompts, samples, rows, { firstSample }))
+    for (const wave of wavesWithRoom(prompts, samples, this.#maxRows, this.#room(maxTokens), firstSample))
       await (maxTokens === 1 ? this.#drawOne(plan, wave) : this.#runWave(plan, wave))
     return results
   }
@@ -151,7 +159,7 @@ export class Sampler {
     // Parts run beside each other: both graphs have to be there.
     await this.#network.prefill()
     await this.#network.step({ sharedPrompt: samples > 1 })
-    for (const wave of wavesOf(plan.prompts, samples, this.#maxRows)) {
+    for (const wave of wavesWithRoom(plan.prompts, samples, this.#maxRows, this.#room(plan.newTokens))) {
       const parts = instant ? [wave] : waveParts(wave)
       const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
       for (const end of ended) if (end.status === 'rejected') throw end.reason

@@ -58,6 +58,25 @@ export const wavesOf = (
   )
 }
 
+/**
+ * The same, but that a wave has no more rows than there is room for.
+ * @param room for rows of so many samples a prompt, by their longest prompt
+ */
+export const wavesWithRoom = (
+  prompts: readonly TokenIds[],
+  samples: number,
+  rows: number,
+  room: (samples: number, promptTokens: number) => number,
+  firstSample = 0,
+): Wave[] =>
+  wavesOf(prompts, samples, rows, { firstSample }).flatMap(wave => {
+    const most = room(wave.samples, prompts[wave.prompts[0]].length)
+    if (wave.prompts.length * wave.samples <= most) return [wave]
+    const own = wave.prompts.map(i => prompts[i])
+    const parts = wavesOf(own, wave.samples, most, { firstSample: wave.first })
+    return parts.map(part => ({ ...part, prompts: part.prompts.map(at => wave.prompts[at]) }))
+  })
+
 /** Parts of a wave that hear their replies apart from each other. */
 export const waveParts = (wave: Wave): Wave[] => {
   const count = Math.min(MAX_PARTS, Math.floor((wave.prompts.length * wave.samples) / PART_ROWS))

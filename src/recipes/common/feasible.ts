@@ -101,9 +101,10 @@ const cachedBytes = (
   config: ModelConfig,
   { rows, prompts, maxRows, promptTokens, newTokens }: Drawn,
 ): number => {
-  const samples = Math.max(1, Math.round(rows / Math.max(1, prompts)))
-  const most = rowsWithRoom(config, { rows: Math.min(rows, maxRows), samples, promptTokens, newTokens })
-  const together = Math.ceil(rows / Math.max(1, Math.ceil(rows / most)))
+  if (rows === 0) return 0
+  const samples = Math.max(1, Math.round(rows / prompts))
+  const most = rowsWithRoom(config, Math.min(rows, maxRows), samples, promptTokens, newTokens)
+  const together = Math.ceil(rows / Math.ceil(rows / most))
   const places = together * newTokens + Math.ceil(together / samples) * promptTokens
   return CACHES * cacheBytes(sizeOf(config), FLOAT) * places
 }
@@ -134,7 +135,11 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const tokens = Math.max(options.microBatchTokens, engines * sequence)
   const graphs = hasTwoLayouts(total) ? 2 : 1
   const activations = perToken * tokens * FLOAT * (arena ? graphs * KEPT.arena : KEPT.freed)
-  const cache = Math.max(0, ...options.draws.map(drawn => cachedBytes(config, drawn)))
+  const ofEngine = ({ rows, prompts, maxRows, ...drawn }: Drawn): Drawn => {
+    const [own, ownPrompts, most] = [rows, prompts, maxRows].map(count => Math.ceil(count / engines))
+    return { ...drawn, rows: own, prompts: ownPrompts, maxRows: most }
+  }
+  const cache = engines * Math.max(0, ...options.draws.map(drawn => cachedBytes(config, ofEngine(drawn))))
   const parts = { weights, optimizer, activations, cache, process: PROCESS_BYTES }
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
 }

@@ -122,7 +122,8 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
   const { shape, lora, reference } = work
   if (isRemote(policy) || shape === null) return null
   const sequence = prompts.longest + rollout.maxTokens
-  const evaluated = evaluatedWork(config, prompts)
+  const { problems, problemsAtStart = 0, samples: perProblem = 1 } = config.evaluation
+  const tested = Math.max(problems, problemsAtStart)
   const drawn = { promptTokens: prompts.tokens, newTokens: rollout.maxTokens, maxRows: policy.maxRows }
   const memory = estimateMemory(shape, {
     ...{ lora, reference, sequence },
@@ -131,10 +132,10 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
     draws: [
       { ...drawn, rows: rollout.prompts * rollout.samples, prompts: prompts.together },
-      { ...drawn, rows: evaluated.problems * (evaluated.samples ?? 1), prompts: evaluated.problems },
+      { ...drawn, rows: tested * perProblem, prompts: tested },
     ],
   })
-  const { samples } = evaluatedSamples(config.steps, evaluated)
+  const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
   return {
     memory,
     time: planTime(work, { ...work.roles[0], samples }),
