@@ -115,7 +115,7 @@ describe('plan and run refuse the same, before anything is trained', () => {
         model: { folder: 'package:models/packing-start' },
         task: { kind: 'questions', file: 'x.jsonl' },
       },
-      /verifier\.kind: expected "judge" or "learned" with task "questions"/,
+      /verifier\.kind: expected "judge", "rules" or "learned" with task "questions"/,
     ],
     [
       'a grammar for questions',

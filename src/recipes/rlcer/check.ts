@@ -90,10 +90,10 @@ const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void
       )
     return
   }
-  if (verifier.kind !== 'judge' && verifier.kind !== 'learned')
+  if (!['judge', 'rules', 'learned'].includes(verifier.kind))
     refuse(
-      `verifier.kind: expected "judge" or "learned" with task "questions", whose criteria nothing can execute, got "${verifier.kind}"`,
-      'set verifier.kind to "judge" and verifier.judge to a fleet of endpoints',
+      `verifier.kind: expected "judge", "rules" or "learned" with task "questions", which executes no criteria, got "${verifier.kind}"`,
+      'set verifier.kind to "judge" and verifier.judge to a fleet of endpoints, or to "rules" and verifier.file to criteria with rules',
     )
   if (rubricator.constrained)
     refuse(

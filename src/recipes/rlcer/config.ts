@@ -61,6 +61,18 @@ const rubricVerifierSchema = z.discriminatedUnion('kind', [
   kindSchema('judge', {
     judge: thinkingJudgeSchema.describe('Who judges.'),
   }),
+  /** Criteria in words that stand in a file are executed by its rules, the others judged. */
+  kindSchema('rules', {
+    file: z
+      .string()
+      .describe(
+        'Rubric whose criteria have verifiers; a proposed criterion with the words of one is decided by that.',
+      ),
+    judge: orNull(
+      thinkingJudgeSchema,
+      'Who judges criteria with other words; null: nobody, so that they are unknown, and never valid.',
+    ),
+  }),
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
   kindSchema('learned', {
     folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),

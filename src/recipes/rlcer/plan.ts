@@ -13,6 +13,7 @@ import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRlcer, checkThoughtAnchors, withMiniature } from './check.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
+import { verifierJudge } from './verifiers.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {
@@ -92,9 +93,10 @@ const RUBRIC_CHARACTERS = 1500
 
 /** A language model as verifier: what it is sent and costs, and the calls of a step; those on anchors are on top. */
 const judgingIn = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work) => {
-  if (verifier.kind !== 'judge') return { lines: [], judges: [] }
+  const judge = verifierJudge(verifier)
+  if (judge === null) return { lines: [], judges: [] }
   const of = (name: string, callsPerStep: number) => ({
-    ...{ name, fleet: verifier.judge.fleet, callsPerStep, calls: callsPerStep * steps },
+    ...{ name, fleet: judge.fleet, callsPerStep, calls: callsPerStep * steps },
     characters: {
       instructions: VERIFIER_CHARACTERS - RUBRIC_CHARACTERS,
       ...{ own: RUBRIC_CHARACTERS, shared: data.questionCharacters },

@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { ChatModel } from '../../chat/chat-model.ts'
+import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { lettersTask, thought } from './letters.fixture.ts'
-import { noisyVerifier, openRubricVerifier } from './verifiers.ts'
+import { checkVerifier, noisyVerifier, openRubricVerifier } from './verifiers.ts'
+
+const rule = (fn: string, params: object) => ({ kind: 'rule', fn, params })
 
 describe('a lenient verifier', () => {
   const lenientVerifier = async (exact: ThinkingVerifier<string>, rates: { share: number; rate: number }) => {
@@ -49,6 +56,68 @@ describe('a lenient verifier', () => {
     }
     const [verdicts] = await (await lenientVerifier(earned, { share: 1, rate: 1 })).verify([items[0]])
     expect(verdicts.every(({ met }, k) => met === criteria[k].points > 0)).toBe(true)
+  })
+})
+
+describe('a verifier by rules', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gradus-words-'))
+  afterAll(() => rmSync(dir, { recursive: true }))
+  const file = (criteria: object[]) => {
+    const path = join(dir, `${criteria.length}.json`)
+    writeFileSync(path, JSON.stringify({ criteria }))
+    return path
+  }
+  const sum = { id: 'sum', text: 'Shows a sum.', points: 1, verifier: rule('contains', { any: ['+'] }) }
+  const asked = [
+    { id: 'c1', text: 'shows  a Sum', points: 1 },
+    { id: 'c2', text: 'Is polite.', points: 1 },
+    { id: 'c3', text: 'Shows a sum!', points: -2 },
+  ]
+  const item = (text: string) => [
+    { problem: 'p', response: thought(text), key: 'k', rubric: { criteria: asked } },
+  ]
+
+  it('decides criteria by their words; of others nothing is known, or a judge is asked', async () => {
+    const settings = { kind: 'rules' as const, file: file([sum]), judge: null }
+    const { verifier, close } = await openRubricVerifier({ verifier: settings }, lettersTask)
+    const metOf = async (text: string) => (await verifier.verify(item(text)))[0].map(({ met }) => met)
+    expect(await metOf('3 + 4')).toEqual([true, null, true])
+    expect(await metOf('34')).toEqual([false, null, false])
+    await close()
+    const judge = thinkingJudgeSchema.parse({
+      fleet: { endpoints: [{ url: 'http://127.0.0.1:1/v1', model: 'm' }] },
+    })
+    const prompts: string[] = []
+    const verifierModel: ChatModel = {
+      name: 'm',
+      complete: async ({ messages }) => {
+        prompts.push(messages.map(({ content }) => content).join())
+        return {
+          text: '{"judgement": [true], "final_score": 1}',
+          finishReason: 'stop',
+          usage: { promptTokens: 1, completionTokens: 1, cachedTokens: 0 },
+        }
+      },
+    }
+    const both = await openRubricVerifier({ verifier: { ...settings, judge } }, lettersTask, {
+      verifierModel,
+    })
+    const [verdicts] = await both.verifier.verify(item('34'))
+    expect(verdicts.map(({ met }) => met)).toEqual([false, true, false])
+    expect(prompts).toHaveLength(1)
+    expect(prompts[0]).toContain('Is polite.')
+    expect(prompts[0]).not.toContain('Sum')
+    await both.close()
+  })
+
+  it('refuses a file of criteria that nothing executes', () => {
+    const check = (...criteria: object[]) =>
+      checkVerifier({ verifier: { kind: 'rules', file: file(criteria), judge: null } }, 'run')
+    expect(() => check(sum)).not.toThrow()
+    expect(() => check(sum, { ...sum, id: 'kind', verifier: undefined })).toThrow(
+      /verifier\.file: .*expected criteria with a verifier, got none of kind/,
+    )
+    expect(() => check({ ...sum, verifier: rule('contians', {}) })).toThrow(/did you mean contains/)
   })
 })
 

@@ -1,12 +1,17 @@
 /** @file Who decides criteria in place of execution: a noisy hand, a model that learnt to. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
+import type { Grader } from '../../grade/grader.ts'
+import { rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
 import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
-import type { Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import { readRubricFile } from '../../rubric/formats/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import type { Task, TaskWith } from '../../tasks/task.ts'
 import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { resolveShipped } from '../../util/package.ts'
 import { RecentMap } from '../../util/recent-map.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openThinkingJudging } from '../common/judging.ts'
@@ -70,6 +75,31 @@ export class LearnedThinkingVerifier<Problem> implements ThinkingVerifier<Proble
   }
 }
 
+/** The one rubric of a file, all of whose criteria are executed. @throws ConfigError, DataError for a file that is none */
+const readRules = (file: string): Rubric => {
+  const { items } = readRubricFile(resolveShipped(file))
+  const rubric = { criteria: items.flatMap(({ rubric }) => rubric.criteria) }
+  validateVerifiers(rubric, file)
+  const without = rubric.criteria.find(({ verifier }) => verifier === undefined)
+  if (rubric.criteria.length === 0 || without)
+    throw new ConfigError(
+      `verifier.file: ${file}: expected criteria with a verifier, got ${without ? `none of ${without.id}` : 'no criteria'}`,
+      { hint: 'give each one a rule (verifier: {kind: rule, fn, params}); gradus grade --rules lists them' },
+    )
+  return rubric
+}
+
+/** Decides criteria by their words: as the rubric's criterion of the same words is decided, or else by the judge. */
+const byWords = ({ criteria }: Rubric, judge?: Grader): Grader => {
+  const verifiers = new Map(criteria.map(({ text, verifier }) => [plainStatement(text), verifier]))
+  const grader = rubricGrader({ judge })
+  const known = (criterion: Criterion) => ({
+    ...criterion,
+    verifier: verifiers.get(plainStatement(criterion.text)),
+  })
+  return { grade: (item, asked, options) => grader.grade(item, asked.map(known), options) }
+}
+
 /** Parts of a run in place of the configured ones. */
 export interface RlcerRunParts {
   /** In place of the verifier's endpoints. */
@@ -113,6 +143,15 @@ export const openRubricVerifier = async <Problem>(
         close: () => judging.close(),
       }
     }
+    case 'rules': {
+      const judging = verifier.judge && openThinkingJudging(verifier.judge, RUBRIC_VERIFIER, verifierModel)
+      return {
+        verifier: new JudgeVerifier(byWords(readRules(verifier.file), judging?.grader), task),
+        truth: exact,
+        ...(judging && { metrics: () => judging.metrics() }),
+        close: async () => judging?.close(),
+      }
+    }
     case 'learned': {
       const learned = await LearnedVerifier.open(verifier.folder, { threshold: verifier.threshold })
       return {
@@ -124,6 +163,10 @@ export const openRubricVerifier = async <Problem>(
   }
 }
 
+/** The language model that decides criteria, or those that nothing executes. */
+export const verifierJudge = (verifier: RlcerConfig['verifier']) =>
+  verifier.kind === 'judge' || verifier.kind === 'rules' ? verifier.judge : null
+
 /**
  * Calls nothing.
  * @throws CheckpointError for a folder without a model, where it need not come later; ConfigError for endpoints that cannot be used
@@ -133,7 +176,9 @@ export const checkVerifier = (
   purpose: RunMode,
   { verifierModel }: RlcerRunParts = {},
 ): void => {
-  if (verifier.kind === 'judge' && !verifierModel) checkFleet(verifier.judge.fleet, 'verifier.judge.fleet')
+  const judge = verifierJudge(verifier)
+  if (judge && !verifierModel) checkFleet(judge.fleet, 'verifier.judge.fleet')
+  if (verifier.kind === 'rules') readRules(verifier.file)
   if (verifier.kind === 'learned' && !modelMayBeMissing(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }
