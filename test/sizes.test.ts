@@ -20,7 +20,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   memory: 1796,
   model: 7785,
   plan: 1091,
-  policy: 8946,
+  policy: 8950,
   recipes: 22498,
   rl: 2483,
   rubric: 4497,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { BUCKET, CacheMemory, KeyValueCache, rowsWithRoom } from './cache.ts'
+import { CacheMemory, KeyValueCache } from './cache.ts'
+import { BUCKET, rowsWithRoom } from './cache-room.ts'
 
 const SHAPE = { layers: 2, kvHeads: 3, headDim: 4 }
 const [PROMPTS, SAMPLES, PADDED] = [3, 4, 5]

@@ -1,39 +1,9 @@
 /** @file Keys and values of a running batch: the prompts', shared by their samples, and each sample's own, growing. */
 
-import type { ModelConfig } from '../../model/config.ts'
 import type { StepLayout } from '../../model/decoding.ts'
 import { MASKED } from '../../model/transformer.ts'
 import type { DeviceValue, Feeds, TensorValue, Values } from '../../tensor/index.ts'
-
-/** Own places are allocated this many at a time. */
-export const BUCKET = 32
-
-/** Up to so many bytes a cache has room from the start for all that its rows may become; above it grows, by copies. */
-const ROOM_BYTES = 2 ** 30
-
-export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 'sliding'>
-
-/** Fewer rows than these together take hardly less time, so that memory is no reason. */
-const FEWEST_ROWS = 32
-
-/** Samples are taken to come to so many tokens at most: how long they may be says little of how long they get. */
-const USUAL_TOKENS = 256
-
-/**
- * How many rows may be decoded together, so that their cache has room from the start.
- * @param rows that are wanted at most @param samples of a prompt, which share it
- */
-export const rowsWithRoom = (
-  { layers, kvHeads, headDim }: CacheShape,
-  rows: number,
-  samples: number,
-  promptTokens: number,
-  newTokens: number,
-): number => {
-  const places = Math.min(newTokens, USUAL_TOKENS) + BUCKET + promptTokens / Math.min(samples, rows)
-  const most = Math.floor(ROOM_BYTES / (8 * layers * kvHeads * headDim * places))
-  return Math.min(rows, Math.max(FEWEST_ROWS, most))
-}
+import { BUCKET, type CacheShape, ROOM_BYTES } from './cache-room.ts'
 
 /** What a run of `stepGraph` gave: arrays, and what stayed on the device. */
 export interface StepOutputs {

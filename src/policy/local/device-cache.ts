@@ -16,7 +16,8 @@ import {
   type Tensor,
   where,
 } from '../../tensor/index.ts'
-import { BUCKET, type Cache, type CacheShape, nearMasks, paddingMask, type StepOutputs } from './cache.ts'
+import { type Cache, nearMasks, paddingMask, type StepOutputs } from './cache.ts'
+import { BUCKET, type CacheShape } from './cache-room.ts'
 
 /** Keys, then values, of each layer. */
 type Layers = readonly DeviceValue[]

@@ -1,7 +1,7 @@
 /** @file Prompts that go through the network a few at a time, because attention needs memory for every pair of their places. */
 
 import type { TensorValue } from '../../tensor/index.ts'
-import type { CacheShape } from './cache.ts'
+import type { CacheShape } from './cache-room.ts'
 
 /**
  * Scores of attention that one pass computes at most, over all heads: 64 MB, and a few times that while it runs. One prompt may have

@@ -18,7 +18,7 @@ import type {
   TurnStart,
 } from '../policy.ts'
 import { StopSearch } from '../stop-search.ts'
-import { rowsWithRoom } from './cache.ts'
+import { rowsWithRoom } from './cache-room.ts'
 import type { Parameters } from './parameters.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import {

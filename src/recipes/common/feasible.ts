@@ -3,7 +3,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
-import { rowsWithRoom } from '../../policy/local/cache.ts'
+import { rowsWithRoom } from '../../policy/local/cache-room.ts'
 import { fixesWeights, hasTwoLayouts, modelTensors } from '../../policy/local/weight-sizes.ts'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
