@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7785,
   plan: 1091,
   policy: 8950,
-  recipes: 22498,
+  recipes: 22510,
   rl: 2483,
   rubric: 4497,
   runs: 11113,

@@ -66,7 +66,7 @@ const rubricVerifierSchema = z.discriminatedUnion('kind', [
     file: z
       .string()
       .describe(
-        'Rubric whose criteria have verifiers; a proposed criterion with the words of one is decided by that.',
+        'Rubric whose criteria have rules; a proposed criterion with the words of one is decided by its rule.',
       ),
     judge: orNull(
       thinkingJudgeSchema,

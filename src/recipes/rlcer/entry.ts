@@ -106,5 +106,9 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
     plan: planRlcer,
     run: async (config, options) => (await import('./run.ts')).runRlcer(config, options),
   },
-  config => [...taskFiles(config), { path: config.anchors?.file }],
+  ({ task, anchors, verifier }) => [
+    ...taskFiles({ task }),
+    { path: anchors?.file },
+    { path: verifier.kind === 'rules' ? verifier.file : null },
+  ],
 )

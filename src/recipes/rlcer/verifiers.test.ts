@@ -83,6 +83,12 @@ describe('a verifier by rules', () => {
     const metOf = async (text: string) => (await verifier.verify(item(text)))[0].map(({ met }) => met)
     expect(await metOf('3 + 4')).toEqual([true, null, true])
     expect(await metOf('34')).toEqual([false, null, false])
+    // By execution: unknown words are no verifier that is out of order.
+    expect((await verifier.verify(item('34')))[0].map(({ source }) => source)).toEqual([
+      'rule',
+      'rule',
+      'rule',
+    ])
     await close()
     const judge = thinkingJudgeSchema.parse({
       fleet: { endpoints: [{ url: 'http://127.0.0.1:1/v1', model: 'm' }] },
@@ -115,8 +121,9 @@ describe('a verifier by rules', () => {
       checkVerifier({ verifier: { kind: 'rules', file: file(criteria), judge: null } }, 'run')
     expect(() => check(sum)).not.toThrow()
     expect(() => check(sum, { ...sum, id: 'kind', verifier: undefined })).toThrow(
-      /verifier\.file: .*expected criteria with a verifier, got none of kind/,
+      /verifier\.file: .*expected criteria with a rule, got none of kind/,
     )
+    expect(() => check({ ...sum, verifier: { kind: 'formal', fn: 'fol.sound' } })).toThrow(/got none of sum/)
     expect(() => check({ ...sum, verifier: rule('contians', {}) })).toThrow(/did you mean contains/)
   })
 })

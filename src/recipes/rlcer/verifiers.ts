@@ -1,10 +1,11 @@
-/** @file Who decides criteria in place of execution: a noisy hand, a model that learnt to. */
+/** @file Who decides criteria in place of execution: a noisy hand, rules of a file, a model that is asked or learnt to. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { Grader } from '../../grade/grader.ts'
-import { rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
+import { rubricGrader } from '../../grade/rubric-grader.ts'
+import { validateRules } from '../../grade/rules/index.ts'
 import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
-import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
@@ -75,22 +76,29 @@ export class LearnedThinkingVerifier<Problem> implements ThinkingVerifier<Proble
   }
 }
 
-/** The one rubric of a file, all of whose criteria are executed. @throws ConfigError, DataError for a file that is none */
-const readRules = (file: string): Rubric => {
-  const { items } = readRubricFile(resolveShipped(file))
-  const rubric = { criteria: items.flatMap(({ rubric }) => rubric.criteria) }
-  validateVerifiers(rubric, file)
-  const without = rubric.criteria.find(({ verifier }) => verifier === undefined)
-  if (rubric.criteria.length === 0 || without)
+/** The criteria of a file, each with a rule. @throws ConfigError, DataError for a file that has others, or none */
+const readRules = (file: string): Criterion[] => {
+  const criteria = readRubricFile(resolveShipped(file)).items.flatMap(({ rubric }) => rubric.criteria)
+  validateRules({ criteria }, file)
+  const without = criteria.find(({ verifier }) => verifier?.kind !== 'rule')
+  if (criteria.length === 0 || without)
     throw new ConfigError(
-      `verifier.file: ${file}: expected criteria with a verifier, got ${without ? `none of ${without.id}` : 'no criteria'}`,
+      `verifier.file: ${file}: expected criteria with a rule, got ${without ? `none of ${without.id}` : 'no criteria'}`,
       { hint: 'give each one a rule (verifier: {kind: rule, fn, params}); gradus grade --rules lists them' },
     )
-  return rubric
+  return criteria
 }
 
-/** Decides criteria by their words: as the rubric's criterion of the same words is decided, or else by the judge. */
-const byWords = ({ criteria }: Rubric, judge?: Grader): Grader => {
+/** Of criteria that nothing executes: the rubric's fault, and no failure of the verifier. */
+const UNKNOWN: Grader = {
+  grade: async (_, criteria) => {
+    const explanation = 'no rule in verifier.file has these words'
+    return criteria.map(({ id }) => ({ criterionId: id, met: null, explanation, source: 'rule' }))
+  },
+}
+
+/** Decides criteria by their words: by the rule of the same words, or else by the judge. */
+const byWords = (criteria: readonly Criterion[], judge = UNKNOWN): Grader => {
   const verifiers = new Map(criteria.map(({ text, verifier }) => [plainStatement(text), verifier]))
   const grader = rubricGrader({ judge })
   const known = (criterion: Criterion) => ({
