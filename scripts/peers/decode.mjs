@@ -1,12 +1,13 @@
 // Gradus's speed of decoding, of the work of hf_decode.py and llama_decode.mjs: a prompt of 16 tokens a row, 128 new ones at temperature 1.
 //
-//   node scripts/peers/decode.mjs FOLDER [ROWS...]      1, 8 and 32 rows by default, on THREADS (2); lines of JSON
+//   node scripts/peers/decode.mjs FOLDER [ROWS...]      1, 8 and 32 rows by default, on THREADS (2), weights of BITS (32); lines of JSON
 //
 // `gradus bench engine --model FOLDER` has it among much else, which takes a quarter of an hour at 135 million weights.
 import { LocalPolicy } from '../../dist/policy/index.js'
 
 const [folder, ...given] = process.argv.slice(2)
-const policy = await LocalPolicy.start({ folder }, { threads: Number(process.env.THREADS ?? 2) })
+const { THREADS = 2, BITS = 32 } = process.env
+const policy = await LocalPolicy.start({ folder }, { threads: Number(THREADS), sampleBits: Number(BITS) })
 
 const decode = async (rows, seed) => {
   const prompts = Array.from({ length: rows }, (_, row) =>

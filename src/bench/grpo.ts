@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { loadConfig } from '../model/checkpoint.ts'
 import { type DataParallelPolicy, startEngines } from '../policy/local/data-parallel-policy.ts'
 import type { LocalPolicy } from '../policy/local/local-policy.ts'
+import type { SampleBits } from '../policy/local/weight-sizes.ts'
 import { enginesOf } from '../policy/open.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
@@ -36,6 +37,8 @@ export interface GrpoBenchOptions {
   recompute?: boolean
   /** As `policy.microBatchTokens`; 2,048 by default. */
   microBatchTokens?: number
+  /** As `policy.sampleBits`; 32 by default. */
+  sampleBits?: SampleBits
   onProgress?: OnProgress
 }
 
@@ -49,6 +52,7 @@ export interface GrpoBenchmark {
   samples: number
   maxTokens: number
   dropZero: boolean
+  sampleBits: SampleBits
   /** Of one step, means: tokens of its prompts, each once, tokens that are sampled, and those of them that are learnt from. */
   promptTokens: number
   responseTokens: number
@@ -62,11 +66,13 @@ export interface GrpoBenchmark {
   /** Advantages, datums, and the rows of the run folder. */
   restSeconds: number
   sampledTokensPerSecond: number
+  /** Nats between the log-probs of sampling and training. */
+  logprobGapMean: number
   peakRssMb: number
 }
 
 type Size = GrpoWork['size'] & { dropZero: boolean }
-type Settings = Size & { threads: number; engines: number }
+type Settings = Size & { threads: number; engines: number; sampleBits: SampleBits }
 type Problem = ReturnType<GrpoWork['problemAt']>
 
 interface Counted {
@@ -130,18 +136,33 @@ const summary = (
     updateSeconds,
     restSeconds: middle(({ stepS, timeS }) => stepS - timeS('sample') - timeS('grade') - timeS('update')),
     sampledTokensPerSecond: responseTokens / sampleSeconds,
+    logprobGapMean: middle(({ logprobGap }) => logprobGap),
     peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }
 
 /** Trains a few steps in each round, on embedded engines. */
 export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
-  const { onProgress = () => {}, model, loraRank, recompute, microBatchTokens, ...given } = options
+  const {
+    onProgress = () => {},
+    model,
+    loraRank,
+    recompute,
+    microBatchTokens,
+    sampleBits = 32,
+    ...given
+  } = options
   const { threads = availableParallelism() } = given
   const work = await grpoWork(model, loraRank)
   const engines = given.engines ?? enginesOf({ threads }, () => loadConfig(work.source.folder))
-  const settings: Settings = { ...work.size, dropZero: false, ...given, threads, engines }
-  const policy = await startEngines(work.source, { threads, engines, recompute, microBatchTokens })
+  const settings: Settings = { ...work.size, dropZero: false, sampleBits, ...given, threads, engines }
+  const policy = await startEngines(work.source, {
+    threads,
+    engines,
+    recompute,
+    microBatchTokens,
+    sampleBits,
+  })
   try {
     const counted: Counted[] = []
     const rounds: MeasuredSteps[] = []
@@ -181,6 +202,11 @@ export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
       `forward, backward, AdamW; ${count(result.learntTokens)} tokens`,
     ],
     ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
+    [
+      'log-prob gap',
+      `${result.logprobGapMean.toExponential(1)} nats`,
+      `between sampling in ${result.sampleBits} bits and training`,
+    ],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
   return resultTable(lines)

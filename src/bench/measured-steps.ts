@@ -14,6 +14,8 @@ import { median } from '../util/statistics.ts'
 export interface MeasuredSteps {
   stepS: number
   timeS(name: string): number
+  /** Nats between a token's log-prob at sampling and at training, mean over a step's tokens. */
+  logprobGap: number
 }
 
 /** Steps at the end that sample nothing ahead of them: one that is not measured at least, for each way to be measured alike. */
@@ -50,7 +52,11 @@ export const measureSteps = async <Rolled>(
     const last = -lastSteps(settings.pipeline)
     const gaps = ends.slice(1, last).map((end, i) => (end - ends[i]) / 1000)
     const rows = readMetrics(run.dir).slice(1, last)
-    return { stepS: median(gaps), timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)) }
+    return {
+      stepS: median(gaps),
+      timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)),
+      logprobGap: median(rows.map(({ logprobGapMean }) => logprobGapMean ?? 0)),
+    }
   } finally {
     run.close()
     rmSync(folder, { recursive: true, force: true })

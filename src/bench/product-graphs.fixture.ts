@@ -53,7 +53,7 @@ const graphsOf = async (
   source: Omit<ModelSource, 'init'>,
 ): Promise<[string, Graph][]> => {
   const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
-  const fixed = await parameters.asConstants()
+  const [fixed, rounded] = [await parameters.asConstants(), await parameters.asConstants({}, 8)]
   return [
     ['prompt', prefillGraph(config, parameters.asInputs())],
     ...[true, false].flatMap((sharedPrompt): [string, Graph][] => {
@@ -61,6 +61,7 @@ const graphsOf = async (
       return [
         [name, stepGraph(config, parameters.asInputs(), { sharedPrompt })],
         [`${name}, weights fixed`, stepGraph(config, fixed, { sharedPrompt })],
+        [`${name}, weights in 8 bits`, stepGraph(config, rounded, { sharedPrompt })],
       ]
     }),
     ...LAYOUTS.flatMap((layout): [string, Graph][] => [

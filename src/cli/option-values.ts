@@ -122,3 +122,10 @@ export const optionWords = <Options extends object>(
     if (value === true) return [optionName(key)]
     return [value].flat().flatMap(one => [optionName(key), String(one)])
   })
+
+/** As `policy.sampleBits`, of a model in this process. */
+export const sampleBitsOption = (): Option =>
+  new Option(
+    '--sample-bits <n>',
+    'bits of a weight while tokens are drawn, as `policy.sampleBits`: 8 is faster, and rounds (default: 32)',
+  ).argParser(text => numberThat(text, n => n === 8 || n === 32, '8 or 32'))

@@ -27,9 +27,9 @@ import {
   causalMask,
   type HeadTensors,
   headsSideBySide,
+  logitsOf,
   type Mixer,
   mixedBy,
-  outputTable,
   rotaryTables,
   scoreScale,
   transformer,
@@ -59,7 +59,7 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const attend = mixedBy(config, weights, reshape(positions, tokens.shape), mix)
   const hidden = transformer(config, weights, tokens, attend)
   const last = gather(hidden, input('last', ['P'], 'int64'))
-  return { logits: matmul(last, outputTable(config, weights), { transposeB: true }), ...outputs }
+  return { logits: logitsOf(config, weights, last), ...outputs }
 }
 
 /** Where the keys and values of prompts are while samples of them are decoded. */
@@ -123,7 +123,7 @@ export const stepGraph = (
   const tokens = reshape(input('tokens', grid, 'int64'), [rows])
   const hidden = transformer(config, weights, tokens, attend)
   return {
-    logits: matmul(hidden, outputTable(config, weights), { transposeB: true }),
+    logits: logitsOf(config, weights, hidden),
     fresh: concat(fresh, 0),
   }
 }

@@ -18,6 +18,7 @@ import {
   logicalAnd,
   matmul,
   mul,
+  type QuantizedMatrix,
   type RotaryTable,
   type RowPlaces,
   recomputed,
@@ -27,6 +28,7 @@ import {
   silu,
   split,
   type Tensor,
+  timesQuantized,
   toPlaces,
   transpose,
   where,
@@ -43,6 +45,14 @@ export interface Weights {
   has(name: string): boolean
   /** alpha / rank of the LoRA factors, when there are any. */
   loraScale: number
+  /** Matrices in 8 bits, which products take instead. */
+  quantized?(name: string): QuantizedMatrix | undefined
+}
+
+/** x W^T. */
+const times = (weights: Weights, name: string, x: Tensor): Tensor => {
+  const matrix = weights.quantized?.(name)
+  return matrix ? timesQuantized(x, matrix) : matmul(x, weights.get(name), { transposeB: true })
 }
 
 /** Weights as inputs of the graph, called `w.<name>`. */
@@ -90,7 +100,7 @@ const adapterOf = (prefix: string): string => `base_model.model.${prefix}`
 
 /** x W^T + b, plus the LoRA term where the projection has one. `prefix` is e.g. `model.layers.0.mlp.up_proj`. */
 const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
-  const product = matmul(x, weights.get(`${prefix}.weight`), { transposeB: true })
+  const product = times(weights, `${prefix}.weight`, x)
   const biased = weights.has(`${prefix}.bias`) ? add(product, weights.get(`${prefix}.bias`)) : product
   const adapter = adapterOf(prefix)
   if (!weights.has(`${adapter}.lora_A.weight`)) return biased
@@ -99,7 +109,7 @@ const linear = (weights: Weights, prefix: string, x: Tensor): Tensor => {
   return add(biased, matmul(down, up, { transposeB: true, alpha: weights.loraScale }))
 }
 
-/** One product instead of several only where weights are fixed in the graph: joining them is then done once, and not in every run. */
+/** One product instead of several only where whole weights are fixed in the graph: joining them is then done once, and not in every run. */
 const mayJoin = (weights: Weights, prefixes: readonly string[]): boolean =>
   prefixes.every(
     prefix =>
@@ -133,9 +143,15 @@ const linears = (weights: Weights, prefixes: readonly string[], x: Tensor): Tens
   return weights.has(`${prefixes[0]}.bias`) ? add(product, joined('bias')) : product
 }
 
+const outputName = ({ tieEmbeddings }: ModelConfig): string =>
+  tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight'
+
 /** The table that turns hidden states into logits, [vocabulary, hidden]. */
-export const outputTable = (config: ModelConfig, weights: Weights): Tensor =>
-  weights.get(config.tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight')
+export const outputTable = (config: ModelConfig, weights: Weights): Tensor => weights.get(outputName(config))
+
+/** Logits [N, vocabulary] of hidden states [N, hidden]. */
+export const logitsOf = (config: ModelConfig, weights: Weights, hidden: Tensor): Tensor =>
+  times(weights, outputName(config), hidden)
 
 /** Queries, keys and values of all tokens, heads first: [heads, N, headDim]. */
 export interface HeadTensors {

@@ -47,6 +47,14 @@ describe('a policy opened from its section of a configuration', () => {
     await expect(opening).rejects.toThrow((await starting) ?? /no such checkpoint folder/)
   }, 60_000)
 
+  it('rounds weights for sampling on the processor alone', () => {
+    expect(policySchema.parse({ sampleBits: 8 })).toMatchObject({ sampleBits: 8 })
+    for (const schema of [policySchema, pipelinedPolicySchema]) {
+      expect(() => schema.parse({ sampleBits: 8, provider: 'webgpu' })).toThrow(/32 with provider webgpu/)
+      expect(() => schema.parse({ sampleBits: 4 })).toThrow(/sampleBits/)
+    }
+  })
+
   it('refuses kinds that there are none of, and settings of another kind', () => {
     expect(() => policySchema.parse({ kind: 'elsewhere' })).toThrow()
     expect(() => policySchema.parse({ kind: 'local', url: 'http://127.0.0.1:1' })).toThrow()

@@ -56,6 +56,12 @@ const localFields = z.strictObject({
   microBatchTokens: size
     .default(2048)
     .describe('Padded tokens in a training graph at a time: bounds memory; more is no faster.'),
+  sampleBits: z
+    .union([z.literal(8), z.literal(32)])
+    .default(32)
+    .describe(
+      'Bits of a weight while tokens are drawn. 8: each row of a matrix is rounded with a scale of its own, which draws tokens of a model of half a billion weights two to three times as fast. Samples report the log-probs that they were drawn by, so ratios know of the rounding; where old log-probs are scored anew (the scaffold of RuscaRL with `ratio: plain`) they do not. `logprobGapMean` shows the distance. Best with an adapter: small steps of whole weights are lost in the rounding. On the processor alone.',
+    ),
   recompute: z
     .boolean()
     .default(false)
@@ -74,7 +80,17 @@ const FITTING_ENGINES = {
   message: '1 with provider webgpu or a sampler; several engines share the processor in turns',
 }
 
-const localSchema = localFields.refine(enginesFit, FITTING_ENGINES)
+type BitsFields = Pick<z.output<typeof localFields>, 'sampleBits' | 'provider'> & { sampler?: unknown }
+
+/** A sampler of its own computes on the processor. */
+const bitsFit = ({ sampleBits, provider, sampler = null }: BitsFields): boolean =>
+  sampleBits === 32 || provider === 'cpu' || sampler !== null
+const FITTING_BITS = {
+  path: ['sampleBits'],
+  message: '32 with provider webgpu, which has no products of 8 bits',
+}
+
+const localSchema = localFields.refine(enginesFit, FITTING_ENGINES).refine(bitsFit, FITTING_BITS)
 
 const pairedSchema = localFields
   .extend({
@@ -87,6 +103,7 @@ const pairedSchema = localFields
       ),
   })
   .refine(enginesFit, FITTING_ENGINES)
+  .refine(bitsFit, FITTING_BITS)
 
 /** For what has to be in this process: fresh weights, value heads. */
 export const localPolicySchema = z.discriminatedUnion('kind', [localSchema], {
@@ -109,8 +126,10 @@ type AnyPolicySettings = PolicySettings | PipelinedPolicySettings
 export const isRemote = (settings: AnyPolicySettings): settings is TinkerSettings =>
   settings.kind === 'tinker'
 
-/** @throws GradusError where a device that the settings name does not start on this machine */
+/** @throws GradusError where a device that the settings name does not start on this machine, or its processor does not compute in 8 bits */
 export const assertStarts = async (settings: Partial<AnyPolicySettings> = {}): Promise<void> => {
+  if ('sampleBits' in settings && settings.sampleBits === 8)
+    await (await import('../tensor/exact-bytes.ts')).assertExactBytes()
   if (!('provider' in settings) || settings.provider !== 'webgpu') return
   const { assertWebGpu } = await import('../tensor/device.ts')
   await assertWebGpu()
@@ -151,7 +170,10 @@ export const openPolicy = async (settings: AnyPolicySettings, source: ModelSourc
   const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
   if (sampler !== null) {
     const { PairedPolicy } = await import('./local/paired-policy.ts')
-    return PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
+    return PairedPolicy.start(source, {
+      trainer: { ...trainer, sampleBits: 32 },
+      sampler: { ...trainer, ...sampler, provider: 'cpu' },
+    })
   }
   const { startEngines } = await import('./local/data-parallel-policy.ts')
   const { sourceConfig } = await import('./local/model-source.ts')

@@ -107,7 +107,7 @@ export interface LogprobOptions {
   temperature?: number
   /**
    * `current`, the default: the newest weights. `sampling`: those that `sample` draws from, which differ where sampling has
-   * weights of its own (`Policy.syncWeights`). `reference`: those frozen by `freezeReference`.
+   * weights of its own (`Policy.syncWeights`); in 32 bits all the same. `reference`: those frozen by `freezeReference`.
    */
   weights?: 'current' | 'sampling' | 'reference'
 }

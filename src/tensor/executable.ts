@@ -82,11 +82,16 @@ const ARRAY_OF: Record<DType, new (length: number) => TensorData> = {
   int32: Int32Array,
   int64: BigInt64Array,
   bool: Uint8Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
 }
+
+/** Without what the runtime read. */
+type ModelFacts = Omit<OnnxModel, 'bytes' | 'external'>
 
 /** A compiled graph. `run` blocks its thread while it computes, so an engine keeps it in a worker. */
 export class Executable {
-  readonly model: OnnxModel
+  readonly model: ModelFacts
   readonly #session: ort.InferenceSession
   readonly #fed: readonly ModelInput[]
   readonly #sized: readonly ModelInput[]
@@ -94,7 +99,7 @@ export class Executable {
   readonly #traffic: Traffic | undefined
 
   private constructor(
-    model: OnnxModel,
+    model: ModelFacts,
     session: ort.InferenceSession,
     { gate, traffic }: Pick<ExecutableOptions, 'gate' | 'traffic'>,
   ) {
@@ -133,7 +138,10 @@ export class Executable {
           ...(options.profilePrefix && { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
           ...(options.spinning === false && { extra: { session: { intra_op: { allow_spinning: '0' } } } }),
         })
-      return new Executable(model, await within(options.gate, create), options)
+      const session = await within(options.gate, create)
+      // The runtime has copies of its own by now.
+      const { bytes: _bytes, external: _external, ...facts } = model
+      return new Executable(facts, session, options)
     } catch (error) {
       const { message } = error as Error
       if (provider === 'webgpu' && NO_DEVICE.test(message))

@@ -3,6 +3,7 @@
 export { assertWebGpu, Device } from './device.ts'
 export { DeviceValue } from './device-value.ts'
 export { type Dim, type Shape, showShape } from './dim.ts'
+export { assertExactBytes } from './exact-bytes.ts'
 export {
   Executable,
   type ExecutableOptions,
@@ -18,6 +19,7 @@ export * from './ops/elementwise.ts'
 export * from './ops/index-ops.ts'
 export * from './ops/matmul.ts'
 export * from './ops/nn.ts'
+export * from './ops/quantized.ts'
 export * from './ops/reduce.ts'
 export * from './ops/shape.ts'
 export type { Provider } from './providers.ts'

@@ -3,10 +3,10 @@
 import { ShapeError } from '../util/errors.ts'
 import { type Dim, type Shape, showShape } from './dim.ts'
 
-export type DType = 'float32' | 'int32' | 'int64' | 'bool'
+export type DType = 'float32' | 'int32' | 'int64' | 'bool' | 'int8' | 'uint8'
 
 /** Typed arrays that hold a tensor's elements, by dtype; bool is a Uint8Array of 0 and 1. */
-export type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array
+export type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array | Int8Array
 
 /** Values of an ONNX attribute: integers and floats are distinguished by the key, so floats are wrapped. */
 export type Attribute = number | string | readonly number[] | { float: number }

@@ -13,7 +13,7 @@ import type { SoakOptions, SoakResult } from '../../bench/soak/soak.ts'
 import type { TinkerBenchmark, TinkerBenchmarkOptions } from '../../bench/tinker.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
-import { count, countOr0 } from '../option-values.ts'
+import { count, countOr0, sampleBitsOption } from '../option-values.ts'
 import { addBenchmark, quickOption } from './run.ts'
 
 /** How engines are run, in benchmarks as in settings of a policy. */
@@ -144,6 +144,7 @@ const addGrpo: Add = (bench, io, done) =>
       )
       .addOption(recomputeOption())
       .addOption(microBatchOption())
+      .addOption(sampleBitsOption())
       .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
       .addOption(quickOption()),
     help: GRPO_HELP,

@@ -6,6 +6,7 @@ import type { AskedPolicy } from '../../measure/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
+import type { SampleBits } from '../../policy/local/weight-sizes.ts'
 import { contextLength, existingModel } from '../../recipes/common/starting-model.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
@@ -66,6 +67,7 @@ export interface TalkingOptions extends ServedModelOptions {
   /** Goes on the model. */
   adapter?: string
   threads: number
+  sampleBits?: SampleBits
   /** Most tokens of an answer. */
   maxTokens?: number
   /** Ends the fetch of a model. */
@@ -101,7 +103,7 @@ export const checkTalking = async (
 
 /** A model of this machine, with its adapter. */
 const openLocal = async (
-  { model, adapter, threads, signal }: TalkingOptions,
+  { model, adapter, threads, sampleBits, signal }: TalkingOptions,
   setting: string,
   io: Io,
 ): Promise<LocalChat> => {
@@ -110,7 +112,7 @@ const openLocal = async (
   const status = new StatusLine(io.err)
   const brought: Partial<FetchedModel> =
     adapter === undefined ? {} : await fetchedModel({ model, adapter, signal }, io)
-  return openLocalChat(model, { threads, status, adapter: brought.adapter })
+  return openLocalChat(model, { threads, sampleBits, status, adapter: brought.adapter })
 }
 
 /** Rows that are decoded together here are told as requests at a time are. */
@@ -121,6 +123,8 @@ const isElsewhere = (options: TalkingOptions, setting: string): boolean => {
   )
   if (isIt && options.adapter !== undefined)
     throw new UsageError('--adapter: expected a model of this machine; a server names its adapters itself')
+  if (isIt && options.sampleBits !== undefined)
+    throw new UsageError('--sample-bits: expected a model of this machine; a server computes as it does')
   return isIt
 }
 

@@ -5,7 +5,7 @@ import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
-import { addScaleOptions, atLeast0, count, namedShares, share } from '../option-values.ts'
+import { addScaleOptions, atLeast0, count, namedShares, sampleBitsOption, share } from '../option-values.ts'
 import { addSolverOptions } from '../rule-options.ts'
 import type { EvalOptions } from './options.ts'
 
@@ -110,6 +110,7 @@ const addAnswering = (command: Command): Command =>
     .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
     .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
+    .addOption(sampleBitsOption())
     .option('--tokenizer <dir>', 'folder with tokenizer, template and config.json of a model on a server')
     .addOption(new Option('--dialect <name>', 'API dialect of the server; detected').choices(DIALECTS))
     .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")

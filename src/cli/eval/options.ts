@@ -2,6 +2,7 @@
 
 import type { Calibration } from '../../eval/calibration.ts'
 import type { AskedScale } from '../../grade/judge/templates/scale.ts'
+import type { SampleBits } from '../../policy/local/weight-sizes.ts'
 import type { DialectName } from '../../policy/served/dialect-names.ts'
 
 /** Whether what stands for a model is a file of answers. */
@@ -38,6 +39,7 @@ export interface EvalOptions extends Partial<Record<(typeof SETTING_OPTIONS)[num
   seed: string
   limit?: number
   threads: number
+  sampleBits?: SampleBits
   /** Of a model on a server. */
   dialect?: DialectName
   modelApiKeyEnv?: string

@@ -49,6 +49,8 @@ export const answersOf = async (
   const out = setting === '--model' ? options.out : options.againstOut
   if (setting === '--model' && options.adapter !== undefined && isSaved(place))
     throw new UsageError(`--adapter: expected a model that it goes on, got saved answers: ${place}`)
+  if (setting === '--model' && options.sampleBits !== undefined && isSaved(place))
+    throw new UsageError(`--sample-bits: expected a model of this machine, got saved answers: ${place}`)
   const side = isSaved(place)
     ? savedSide(evaluation, place, out)
     : await askedSide(evaluation, { place, setting, out }, io, signal)
@@ -96,13 +98,15 @@ const talkingOptions = (
   place: string,
   setting: Setting,
 ): TalkingOptions => {
-  const { adapter, threads, dialect, concurrency, tokenizer, modelApiKeyEnv, againstApiKeyEnv } = options
+  const { adapter, threads, sampleBits, dialect, concurrency, tokenizer, modelApiKeyEnv, againstApiKeyEnv } =
+    options
   const apiKeyEnv = setting === '--model' ? modelApiKeyEnv : againstApiKeyEnv
   return {
     model: place,
     threads,
     maxTokens: settings.maxTokens,
     ...(adapter !== undefined && setting === '--model' && { adapter }),
+    ...(sampleBits !== undefined && setting === '--model' && { sampleBits }),
     ...(dialect !== undefined && setting === '--model' && { dialect }),
     ...(concurrency !== undefined && { concurrency }),
     ...(tokenizer !== undefined && { tokenizer }),
@@ -152,8 +156,11 @@ const askedSide = async (
     throw error
   })
   const { chat, ask, concurrency, served } = talking
-  const model =
-    setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
+  const model = [
+    place,
+    ...(asking.adapter === undefined ? [] : [` with ${asking.adapter}`]),
+    ...(asking.sampleBits === 8 ? [', weights of 8 bits'] : []),
+  ].join('')
   const by = shortHash([chat.name, chat.variant, served?.server, settings])
   const total = problems.length * options.samples
   const progress = new AnswerProgress(total, io, options.json)

@@ -61,6 +61,11 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
     expect(asked.criteria).toEqual({ sound: expect.objectContaining({ value: sound.length / 4 }) })
     const again = await evaluate(...args, '--model', out)
     expect([again.scores, again.criteria]).toEqual([asked.scores, asked.criteria])
+    const model = 'package:models/arithmetic-start'
+    const rounded = await evaluate(...args, '--model', model, '--sample-bits', '8')
+    expect([asked.model, rounded.model]).toEqual([model, `${model}, weights of 8 bits`])
+    const { code, err } = await cli(['eval', ...args, '--model', out, '--sample-bits', '8'])
+    expect([code, err]).toEqual([2, expect.stringContaining('--sample-bits: expected a model of this')])
   })
 
   it('packing has the rubric of its world, two models are compared, and a page shows them', async () => {
@@ -95,6 +100,14 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
       "expected a model of the arithmetic task's",
     ],
     [['--task', 'packing', '--model', 'http://127.0.0.1:1/v1#m'], '--tokenizer: expected the folder'],
+    [
+      [
+        ...['--task', 'arithmetic', '--model', 'http://127.0.0.1:1/v1#m', '--sample-bits', '8'],
+        ...['--tokenizer', 'models/arithmetic-start'],
+      ],
+      '--sample-bits: expected a model of this machine',
+    ],
+    [['--task', 'arithmetic', '--model', 'x', '--sample-bits', '4'], 'Expected 8 or 32'],
     [
       ['--task', 'packing', '--model', 'package:models/packing-start', '--data', 'x.jsonl'],
       '--data: the task packing',

@@ -3,6 +3,7 @@
 import { WITHOUT_TEMPLATE } from '../../model/chat-format.ts'
 import { describeSampling } from '../../model/generation-config.ts'
 import { openLocalChat } from '../../policy/chat/local-chat.ts'
+import type { SampleBits } from '../../policy/local/weight-sizes.ts'
 import { chatLimits, startChatServer } from '../../serve/chat/server.ts'
 import { keepGoing } from '../../serve/http/guards.ts'
 import { firstInterrupt } from '../interrupts.ts'
@@ -18,6 +19,7 @@ export interface ServeChatOptions {
   host: string
   port: number
   threads: number
+  sampleBits?: SampleBits
   maxRows: number
   tokenEnv?: string
   limit: Record<string, number>

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
-import { count } from '../option-values.ts'
+import { count, sampleBitsOption } from '../option-values.ts'
 import type { ServeChatOptions } from './chat.ts'
 import { limit, port } from './options.ts'
 import type { ServeRewardOptions } from './reward.ts'
@@ -89,6 +89,7 @@ const addChat = (serve: Command, io: Io, done: (code: number) => void): void => 
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', port, 8001)
     .addOption(new Option('--threads <n>', 'threads of the engine').argParser(count).default(2))
+    .addOption(sampleBitsOption())
     .option('--max-rows <n>', 'samples that are drawn together', count, 64)
     .option('--token-env <name>', 'environment variable with the bearer token that clients must send')
     .option('--limit <name=n>', 'bodyBytes, requests, bodyMs, drainMs, ... ; may be repeated', limit, {})

@@ -129,6 +129,8 @@ describe('a checkpoint as a chat model', () => {
     writeFileSync(join(copy, 'chat_template.jinja'), '{{ messages[0].content }}')
     chats.push(await openLocalChat(copy, { threads: 1 }))
     expect(chats[2].variant).not.toBe(chats[1].variant)
+    chats.push(await openLocalChat(copy, { threads: 1, sampleBits: 8 }))
+    expect(chats[3].variant).not.toBe(chats[2].variant)
     await Promise.all(chats.map(({ policy }) => policy.close()))
   })
 })

@@ -12,6 +12,7 @@ import { modelNameOf } from '../../model/model-place.ts'
 import { assertTokenizerFits } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
 import { sourceConfig } from '../local/model-source.ts'
+import type { SampleBits } from '../local/weight-sizes.ts'
 import type { Policy } from '../policy.ts'
 import { type ChatWords, openWords, type WordsPlace } from './words.ts'
 
@@ -36,7 +37,7 @@ const FILES = [
 ]
 
 /** Place, size and time of these files: another checkpoint differs in one of them, without its weights being read. */
-const variantOf = (places: readonly string[], template: string | null): string =>
+const variantOf = (places: readonly string[], sampleBits: SampleBits, template: string | null): string =>
   JSON.stringify([
     ...places.flatMap(place => {
       const gguf = ggufOf(place)
@@ -47,6 +48,7 @@ const variantOf = (places: readonly string[], template: string | null): string =
       })
       return [resolve(place), files]
     }),
+    ...(sampleBits === 32 ? [] : [{ sampleBits }]),
     ...(template === null ? [] : [template]),
   ])
 
@@ -60,6 +62,7 @@ export interface LocalChatOptions extends Pick<FetchModelOptions, 'status'> {
   /** Default: its name on the hub, or that of its folder. */
   name?: string
   threads?: number
+  sampleBits?: SampleBits
   /** Folder of an adapter that goes on the model, whatever base it names. */
   adapter?: string
   /** File with a Jinja template in place of the checkpoint's. */
@@ -73,7 +76,14 @@ export interface LocalChatOptions extends Pick<FetchModelOptions, 'status'> {
  */
 export const openLocalChat = async (
   place: string,
-  { name = nameOf(place), threads = 2, adapter, status, template: file }: LocalChatOptions = {},
+  {
+    name = nameOf(place),
+    threads = 2,
+    sampleBits = 32,
+    adapter,
+    status,
+    template: file,
+  }: LocalChatOptions = {},
 ): Promise<LocalChat> => {
   const folder = await fetchModel(place, { status })
   const source = { folder, adapter }
@@ -86,9 +96,10 @@ export const openLocalChat = async (
     name,
     variant: variantOf(
       [...new Set([folder, wholeFolder(folder), ...(adapter === undefined ? [] : [adapter])])],
+      sampleBits,
       file === undefined ? null : template.source,
     ),
-    policy: await LocalPolicy.start(source, { threads }),
+    policy: await LocalPolicy.start(source, { threads, sampleBits }),
     config,
     ...words,
     wordsPlace,

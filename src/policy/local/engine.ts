@@ -12,6 +12,7 @@ import type { MomentPieces, Shard } from './optimizer-step.ts'
 import { Parameters } from './parameters.ts'
 import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
+import type { SampleBits } from './weight-sizes.ts'
 
 export interface EngineOptions {
   /** What computes: `cpu` by default. Of a device, weights, gradients, the optimiser's state and caches stay there. */
@@ -28,6 +29,11 @@ export interface EngineOptions {
   mostScores?: number
   /** Padded tokens that go through a training graph at a time; 2048 by default: more is no faster and takes memory. */
   microBatchTokens?: number
+  /**
+   * Bits of a weight while tokens are drawn; 32 by default. 8: matrices are rounded, and a sample's log-probs are those that it was
+   * drawn by, but for its first token, which the prompt's pass gives. On the processor alone.
+   */
+  sampleBits?: SampleBits
   /** Layers are computed a second time for their gradient: less memory for about a third more time; false by default. */
   recompute?: boolean
   /** Of the optimiser's work, where several engines share it; all of it by default. On the processor alone. */
@@ -80,13 +86,19 @@ export const MICRO_BATCH_TOKENS = 2048
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
   const { provider = 'cpu', threads = 2, spinning = true, arena = true, maxRows = 128 } = options
-  const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false, mostScores, part } = options
+  const {
+    microBatchTokens = MICRO_BATCH_TOKENS,
+    recompute = false,
+    mostScores,
+    sampleBits: bits,
+    part,
+  } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
   const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running), part)
   const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
   const nextLogits = (prompts: readonly TokenIds[]) => trainer.nextLogits(prompts)
-  const sampling = { running, maxRows, mostScores, nextLogits }
+  const sampling = { running, maxRows, mostScores, bits, nextLogits }
   const sampler = new Sampler(parameters, sampling, () => tokenizerOf(parameters))
   const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
   return {

@@ -5,6 +5,7 @@ import {
   type BatchLayout,
   groupedHidden,
   groupedInputs,
+  logitsOf,
   outputTable,
   SAMPLES,
   type Weights,
@@ -89,7 +90,7 @@ export const forwardGraph = (
 export const nextTokenGraph = (config: ModelConfig, weights: Weights, layout: BatchLayout): Tensor => {
   const hidden = groupedHidden(config, weights, groupedInputs(layout))
   const last = gather(hidden, input('last', ['L'], 'int64'))
-  return matmul(last, outputTable(config, weights), { transposeB: true })
+  return logitsOf(config, weights, last)
 }
 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>

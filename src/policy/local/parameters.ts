@@ -10,7 +10,7 @@ import type { Device, DeviceValue, ExecutableOptions, Feeds } from '../../tensor
 import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type { LogprobOptions, StepOptions, StepStats } from '../policy.ts'
-import { constantWeights } from './constant-weights.ts'
+import { constantWeights, quantizedWeights } from './constant-weights.ts'
 import { DeviceWeights } from './device-weights.ts'
 import { Gradient } from './gradient.ts'
 import { type LoadedSource, loadSource, type ModelSource } from './model-source.ts'
@@ -27,6 +27,9 @@ import {
 } from './optimizer-step.ts'
 import { readTrained, saveModel } from './saved-model.ts'
 import { allocateTrained, assertShared, sharedMemory, type Trained } from './trained.ts'
+import type { SampleBits } from './weight-sizes.ts'
+
+const FIXED = { 8: quantizedWeights, 32: constantWeights }
 
 /** All weights of one policy, and how those that are trained change: by steps, by other engines, by checkpoints. */
 export class Parameters {
@@ -104,9 +107,9 @@ export class Parameters {
     return weightInputs(specs, this.lora ? loraScale(this.lora) : 0)
   }
 
-  /** Current weights fixed into a graph, an adapter added to them. @param running of the products that add it */
-  asConstants(running: ExecutableOptions = {}): Promise<Weights> {
-    return constantWeights(this.config, this.lora, this.#tensors, running)
+  /** Current weights fixed into a graph, an adapter added to them; of 8 bits beside them. @param running of what makes them */
+  asConstants(running: ExecutableOptions = {}, bits: SampleBits = 32): Promise<Weights> {
+    return FIXED[bits](this.config, this.lora, this.#tensors, running)
   }
 
   /** Values for the inputs that a graph made from `asInputs` has. */

@@ -1,18 +1,21 @@
 /** @file The network as sampling runs it: one pass over prompts, which fills a cache, then steps of a token a row. */
 
 import { prefillGraph, type StepLayout, stepGraph } from '../../model/decoding.ts'
+import type { Weights } from '../../model/transformer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
 import { type Cache, CacheMemory, KeyValueCache } from './cache.ts'
 import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
 import { joinedOutputs, type PieceOutputs, promptPieces } from './prompt-pieces.ts'
-import { fixesWeights } from './weight-sizes.ts'
+import { fixesWeights, type SampleBits } from './weight-sizes.ts'
 
 export interface NetworkOptions {
   running: ExecutableOptions
   /** See `MOST_SCORES`. */
   mostScores?: number
+  /** Of a weight; see `EngineOptions.sampleBits`. */
+  bits?: SampleBits
 }
 
 /** Graphs are compiled when they are first wanted, and anew when weights that are fixed into them have changed. */
@@ -20,16 +23,18 @@ export class SamplingNetwork {
   readonly #parameters: Parameters
   readonly #running: ExecutableOptions
   readonly #mostScores: number | undefined
+  readonly #bits: SampleBits
   readonly #memory = new CacheMemory()
   #cacheGraphs: CacheGraphs | null = null
   #prefill: Executable | null = null
   /** Of each layout that was wanted. */
   readonly #steps = new Map<boolean, { executable: Executable; version: number }>()
 
-  constructor(parameters: Parameters, { running, mostScores }: NetworkOptions) {
+  constructor(parameters: Parameters, { running, mostScores, bits = 32 }: NetworkOptions) {
     this.#parameters = parameters
     this.#running = running
     this.#mostScores = mostScores
+    this.#bits = bits
   }
 
   get #isOnDevice(): boolean {
@@ -48,16 +53,29 @@ export class SamplingNetwork {
     return this.#prefill
   }
 
+  get #isFixed(): boolean {
+    return !this.#isOnDevice && (this.#bits === 8 || fixesWeights(this.#parameters.count))
+  }
+
+  /** Which weights are in a step's graph; those beside an adapter stay what they are. */
+  get #version(): number {
+    const { lora, version } = this.#parameters
+    return this.#isFixed && !(lora && this.#bits === 8) ? version : 0
+  }
+
+  async #weights(): Promise<Weights> {
+    const parameters = this.#parameters
+    return this.#isFixed ? parameters.asConstants(this.#running, this.#bits) : parameters.asInputs()
+  }
+
   /** The graph of a step, with the weights as they are now. */
   async step(layout: StepLayout): Promise<Executable> {
-    const fixed = !this.#isOnDevice && fixesWeights(this.#parameters.count)
-    const { version } = this.#parameters
+    const version = this.#version
     const known = this.#steps.get(layout.sharedPrompt)
-    if (known && (!fixed || known.version === version)) return known.executable
+    if (known?.version === version) return known.executable
     // Those of other layouts hold weights that are gone as well.
-    if (fixed) await this.#releaseSteps(step => step.version !== version)
-    const weights = fixed ? await this.#parameters.asConstants(this.#running) : this.#parameters.asInputs()
-    const executable = await this.#compile(stepGraph(this.#parameters.config, weights, layout))
+    await this.#releaseSteps(step => step.version !== version)
+    const executable = await this.#compile(stepGraph(this.#parameters.config, await this.#weights(), layout))
     this.#steps.set(layout.sharedPrompt, { executable, version })
     return executable
   }

@@ -15,6 +15,9 @@ export const modelTensors = (config: ModelConfig, lora: LoraConfig | null) => {
   return { total: base + (adapter ?? 0), trained: adapter ?? base }
 }
 
+/** Bits of a weight while tokens are drawn; with 8, matrices are rounded. */
+export type SampleBits = 8 | 32
+
 /** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */
 const SMALL_WEIGHT_BYTES = 128 * 2 ** 20
 const SMALL_SHARE = 0.05

@@ -4,12 +4,15 @@ import { decidingHash, decidingSettings } from './deciding.ts'
 const REST = { recipe: 'x', steps: 3, rollout: { samples: 2 } }
 
 describe('what must stay the same between stop and resume', () => {
-  it('is not how the policy computes, but of what kind it is', () => {
+  it('is not how the policy computes, but of what kind it is and with how many bits it draws', () => {
     const here = { ...REST, policy: { kind: 'local', threads: 1 } }
     expect(decidingHash({ ...REST, policy: { kind: 'local', threads: 9, sampler: { threads: 1 } } })).toBe(
       decidingHash(here),
     )
     expect(decidingHash({ ...REST, policy: { kind: 'elsewhere', threads: 1 } })).not.toBe(decidingHash(here))
+    const drawnWith = (sampleBits: number) => decidingHash({ ...REST, policy: { kind: 'local', sampleBits } })
+    expect(drawnWith(32)).toBe(decidingHash(here))
+    expect(drawnWith(8)).not.toBe(decidingHash(here))
     expect(decidingHash({ ...here, steps: 4 })).not.toBe(decidingHash(here))
     expect(decidingSettings({ ...here, out: 'o', checkpoint: {}, monitors: null })).toEqual(REST)
   })

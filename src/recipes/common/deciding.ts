@@ -49,14 +49,14 @@ const decidingPart = (value: unknown): unknown => {
 
 /**
  * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
- * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is;
+ * and where it computes may change, but for the bits that it draws with. This process is taken for granted, so that a hash of before there were kinds stays what it is;
  * so are settings that came later, at the value of what was done before.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = config as Record<string, unknown>
   const kept = decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>
-  const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
-  if (kind === 'local') return kept
+  const { kind = 'local', model, lora, sampler, sampleBits } = (policy ?? {}) as Record<string, unknown>
+  if (kind === 'local') return sampleBits === 8 ? { ...kept, policy: { sampleBits } } : kept
   // An inference server draws other samples than the service would, and its correction weighs them.
   const sampling = sampler ? { correction: (sampler as Record<string, unknown>).correction } : undefined
   return { ...kept, policy: { kind, model, lora, ...(sampling && { sampler: sampling }) } }

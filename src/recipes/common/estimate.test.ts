@@ -105,6 +105,8 @@ describe('estimateMemory', () => {
     expect(shared.activations).toBe(plain.activations)
     const twice = estimateMemory(config, { ...options, microBatchTokens: 8192 })
     expect(twice.activations).toBe(2 * plain.activations)
+    // In place of the copy in the sampler's graph.
+    expect(estimateMemory(config, { ...options, sampleBits: 8 }).weights).toBeCloseTo(0.8 * plain.weights)
     const recomputed = estimateMemory(config, { ...options, recompute: true })
     expect(recomputed.activations).toBeLessThan(plain.activations)
     expect(memoryLines(plain, options)[1]).toMatch(

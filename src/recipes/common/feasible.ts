@@ -4,7 +4,12 @@ import { availableParallelism, loadavg } from 'node:os'
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { rowsWithRoom } from '../../policy/local/cache-room.ts'
-import { fixesWeights, hasTwoLayouts, modelTensors } from '../../policy/local/weight-sizes.ts'
+import {
+  fixesWeights,
+  hasTwoLayouts,
+  modelTensors,
+  type SampleBits,
+} from '../../policy/local/weight-sizes.ts'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 import { memoryHere } from '../../util/memory-failure.ts'
@@ -52,6 +57,8 @@ export interface EstimateOptions {
   arena?: boolean
   /** What is sampled at one time or another: rollouts, evaluations. */
   draws: readonly Drawn[]
+  /** As `policy.sampleBits`; 32 by default. */
+  sampleBits?: SampleBits
   /** Memory of the machine that it is for; this one's by default. */
   machineBytes?: number
 }
@@ -109,6 +116,19 @@ const cachedBytes = (
   return CACHES * cacheBytes(sizeOf(config), FLOAT) * places
 }
 
+/**
+ * Times the weights of those that are held in 8 bits too, while they are rounded: 1.5 and 1.6 were measured (135 and 494 million). A
+ * quarter is in each graph: one for groups that share a prompt, one for single samples.
+ */
+const ROUNDED = { once: 1.35, graph: 0.25 }
+
+/** Times its weights that an engine holds, with those in the sampler's graphs. */
+const copiesOf = (total: number, { sampleBits, draws, machineBytes }: EstimateOptions): number => {
+  if (sampleBits !== 8) return fixesWeights(total, machineBytes) ? 2 : 1
+  const graphs = new Set(draws.map(({ rows, prompts }) => rows > prompts)).size
+  return ROUNDED.once + ROUNDED.graph * graphs
+}
+
 /** Measured with models of .1 to 494 million weights. */
 const PROCESS_BYTES = 4e8
 
@@ -118,7 +138,7 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const second = options.secondEngine ? total + trained : 0
   const { engines = 1 } = options
   const others = engines - 1
-  const own = total * (fixesWeights(total, options.machineBytes) ? 2 : 1)
+  const own = total * copiesOf(total, options)
   const passedOn = others > 0 ? trained : 0
   const weights = FLOAT * (engines * own + second + passedOn)
   const reference = Number(options.reference && options.lora === null)

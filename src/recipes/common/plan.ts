@@ -130,6 +130,7 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
     secondEngine: 'sampler' in policy && policy.sampler !== null,
     engines: enginesOf(policy, () => shape),
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
+    sampleBits: policy.sampleBits,
     draws: [
       { ...drawn, rows: rollout.prompts * rollout.samples, prompts: prompts.together },
       { ...drawn, rows: tested * perProblem, prompts: tested },

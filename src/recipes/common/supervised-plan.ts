@@ -2,6 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
+import type { SampleBits } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { mean } from '../../util/statistics.ts'
@@ -63,6 +64,7 @@ type LocalSettings = Parameters<typeof enginesOf>[0] & {
   maxRows: number
   recompute?: boolean
   arena?: boolean
+  sampleBits?: SampleBits
 }
 
 /** What is sampled is only evaluated; with a longest row nothing is. */
@@ -81,6 +83,7 @@ const memoryOf = (
       sequence: longest ?? shape.maxPositions,
     },
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
+    sampleBits: policy.sampleBits,
     engines: enginesOf(policy, () => shape),
     draws: longest === undefined ? [sampled] : [],
   })

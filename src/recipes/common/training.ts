@@ -42,9 +42,11 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   ratio?: RatioMode
 }
 
-/** Where ratios start from another prompt on purpose, their gap is no mismatch. */
-const monitorsOf = ({ monitors, ratio }: TrainingConfig): MonitorSettings | null =>
-  monitors && ratio === 'true-is' ? { ...monitors, samplerMismatch: null } : monitors
+/** Where ratios start from another prompt on purpose, or from rounded weights, their gap is no mismatch. */
+const monitorsOf = ({ monitors, ratio, policy }: TrainingConfig): MonitorSettings | null =>
+  monitors && (ratio === 'true-is' || (!isRemote(policy) && policy.sampleBits === 8))
+    ? { ...monitors, samplerMismatch: null }
+    : monitors
 
 const loopSettings = (config: TrainingConfig, configHash: string): LoopSettings => {
   const { optimizer: settings, evaluation, checkpoint, critic, policy } = config

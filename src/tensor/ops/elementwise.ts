@@ -151,7 +151,7 @@ const castOp: Op<{ to: DType }> = {
   gradient: ({ inputs: [x] }, [dy]) => [x.dtype === 'float32' ? dy : null],
 }
 /** ONNX's TensorProto.DataType numbers. */
-export const ONNX_TYPE: Record<DType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 }
+export const ONNX_TYPE: Record<DType, number> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 }
 export const cast = (x: Tensor, to: DType): Tensor => (x.dtype === to ? x : apply1(castOp, [x], { to }))
 export const toFloat = (x: Tensor): Tensor => cast(x, 'float32')
 

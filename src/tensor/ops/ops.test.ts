@@ -12,6 +12,7 @@ import * as elementwise from './elementwise.ts'
 import * as indexOps from './index-ops.ts'
 import * as matmulOps from './matmul.ts'
 import * as nn from './nn.ts'
+import * as quantizedOps from './quantized.ts'
 import * as reduceOps from './reduce.ts'
 import * as shapeOps from './shape.ts'
 
@@ -448,13 +449,15 @@ const WITHOUT = [
   'greaterOrEqual',
   'equal',
   'logicalAnd',
+  'quantized',
+  'timesQuantized',
   'sign',
   'zerosLike',
 ]
 
 describe('operations', () => {
   it('all have a gradient case or are known to have no gradient', () => {
-    const modules = [elementwise, indexOps, matmulOps, nn, reduceOps, shapeOps]
+    const modules = [elementwise, indexOps, matmulOps, nn, quantizedOps, reduceOps, shapeOps]
     const exported = modules.flatMap(module =>
       Object.entries(module).flatMap(([name, value]) => (typeof value === 'function' ? [name] : [])),
     )

@@ -119,7 +119,7 @@ export const monitorsSchema = z.strictObject({
     'Share of groups with nothing to learn from. 0.8: four fifths of the sampling is in vain.',
   ),
   samplerMismatch: monitor({ gap: z.number().positive().default(0.1).describe('Least gap.') }).describe(
-    "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1.",
+    "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1. Not watched where ratios start elsewhere on purpose (`ratio: true-is`, `policy.sampleBits: 8`).",
   ),
   truncation: monitor({ rate: share.default(0.1).describe('Least share.') }).describe(
     'Share of responses that ran into the token limit. 0.1: their scores say more of the limit than of the response.',
