@@ -252,6 +252,22 @@ const scatterElements: Kernel = ([x, ids, values], { axis }) => {
   return [result]
 }
 
+/** Halves to even, as the runtime does. */
+const rounded = (x: number): number => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x))
+
+/** f of each number, its row's step and zero point. */
+const rowSteps =
+  (f: (x: number, step: number, zero: number) => number): Kernel =>
+  ([{ data, dims }, steps, zeros]) => {
+    const width = count(dims.slice(1))
+    return [data.map((x, i) => f(x, steps.data[Math.floor(i / width)], zeros.data[Math.floor(i / width)]))]
+  }
+
+const matmulOfBytes: Kernel = ([a, b, , scales, zero], attributes, [to]) => {
+  const [sums] = matmul([{ ...a, data: a.data.map(x => x - zero.data[0]) }, b], attributes, [to])
+  return [sums.map((sum, i) => sum * scales.data[i % scales.data.length])]
+}
+
 const unchanged: Kernel = ([x]) => [x.data]
 const expand: Kernel = ([x], _attributes, [to]) => [spread(x, to)]
 
@@ -293,6 +309,9 @@ const KERNELS: Readonly<Record<string, Kernel>> = {
   ReduceMax: reduction(-Infinity, Math.max),
   MatMul: matmul,
   FusedMatMul: matmul,
+  MatMulIntegerToFloat: matmulOfBytes,
+  QuantizeLinear: rowSteps((x, step, zero) => rounded(x / step) + zero),
+  DequantizeLinear: rowSteps((code, step, zero) => (code - zero) * step),
   Softmax: rowwise(row => {
     const total = logSumExp(row)
     return row.map(x => Math.exp(x - total))

@@ -47,7 +47,7 @@ const check = (sequence: TokenIds, i: number, { vocabSize, maxPositions }: Model
 export class HiddenStates {
   readonly #parameters: Parameters
   readonly #options: HiddenStatesOptions
-  #graph: Promise<Executable> | null = null
+  #graph: Executable | null = null
 
   constructor(parameters: Parameters, options: HiddenStatesOptions) {
     this.#parameters = parameters
@@ -89,8 +89,9 @@ export class HiddenStates {
     return results
   }
 
-  #compiled(): Promise<Executable> {
-    this.#graph ??= Executable.compile(
+  /** What fails is tried again with the next request. */
+  async #compiled(): Promise<Executable> {
+    this.#graph ??= await Executable.compile(
       { means: meanGraph(this.#parameters.config, this.#parameters.asInputs()) },
       this.#options.running,
     )
