@@ -12,7 +12,7 @@ const E2E = [
   ...['src/experiments/*.test.ts', 'src/experiments/run/*.test.ts', 'src/tools/mcp/*.test.ts'],
 ]
 /** Of the repository as a whole, what takes seconds. */
-const OF_SOURCES = ['layers', 'sizes', 'supply-chain', 'chaos-plan', 'api-examples'].map(
+const OF_SOURCES = ['layers', 'sizes', 'supply-chain', 'node-version', 'chaos-plan', 'api-examples'].map(
   name => `test/${name}.test.ts`,
 )
 /**

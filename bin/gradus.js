@@ -3,21 +3,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { requireNode } from './node-version.js'
 
-// Before anything of ours is loaded: an older Node fails there, with words that help nobody.
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(
-    `gradus: expected Node.js 20.19 or newer, got ${process.versions.node}; install a newer one, or name it: npx -p node@22 -p gradus gradus`,
-  )
-  process.exit(1)
-}
+requireNode('gradus', 'gradus')
 
 const at = path => fileURLToPath(new URL(path, import.meta.url))
-if (existsSync(at('../src'))) {
-  const build = spawnSync(process.execPath, [at('../scripts/build.js'), '--if-stale'], {
-    stdio: ['ignore', 2, 2],
-  })
+if (existsSync(at('../src')) && !(await import('../scripts/fresh.js')).isFresh()) {
+  const build = spawnSync(process.execPath, [at('../scripts/build.js')], { stdio: ['ignore', 2, 2] })
   if (build.status !== 0) process.exit(build.status ?? 1)
 }
 await import('../dist/cli/main.js')

@@ -1,24 +1,9 @@
 // Builds dist/: TypeScript by tsc, the scripts and the style of pages by Vite, the kernels by AssemblyScript.
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const root = fileURLToPath(new URL('..', import.meta.url))
-const stamp = join(root, 'dist', '.built')
-
-const newest = path => {
-  const stat = statSync(path)
-  if (!stat.isDirectory()) return stat.mtimeMs
-  return Math.max(0, ...readdirSync(path).map(name => newest(join(path, name))))
-}
-
-const isFresh = () => {
-  if (!existsSync(stamp)) return false
-  const sources = ['src', 'assembly', 'tsconfig.json', 'scripts'].map(name => join(root, name))
-  return Math.max(...sources.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs
-}
+import { isFresh, root, stamp } from './fresh.js'
 
 const run = (packageName, script, args) => {
   const entry = join(root, 'node_modules', packageName, script)

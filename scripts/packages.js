@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * @file Cuts the packages of packages/ out of dist/: of each what its `exports` reach, and nothing else. It may then be packed or
+ * @file Cuts the packages of packages/ out of dist/: of each what its `exports` and `bin` reach. Its package.json says under
+ * `gradus` which files that are imported late stay out (`without`), and which folders go along (`with`). It may then be packed or
  * published from its folder. Fails where the dependencies that it lists are not those that its files import, at the version of the
  * whole.
  *
@@ -8,6 +9,7 @@
  */
 
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -48,8 +50,11 @@ const namesNode = path =>
 /** The package of a module's name: `ajv` of `ajv/dist/2020.js`. */
 const packageOf = name => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 
-/** Files of dist/ that these reach, declarations with their modules, and the packages that they import. */
-const reached = entries => {
+/**
+ * Files of dist/ that these reach, declarations with their modules, and the packages that they import.
+ * @param without files that are imported late, and left out
+ */
+const reached = (entries, without) => {
   const files = new Set()
   const packages = new Set()
   const open = [...entries]
@@ -59,11 +64,12 @@ const reached = entries => {
     files.add(path)
     if (namesNode(path)) packages.add('@types/node')
     for (const name of namedBy(path)) {
-      if (name.startsWith('node:')) continue
+      if (isBuiltin(name)) continue
       if (!name.startsWith('.')) packages.add(packageOf(name))
       else {
         const file = resolve(dirname(path), name)
-        open.push(path.endsWith('.d.ts') ? file.replace(/\.[jt]s$/, '.d.ts') : file)
+        if (!without.includes(file))
+          open.push(path.endsWith('.d.ts') ? file.replace(/\.[jt]s$/, '.d.ts') : file)
       }
     }
   }
@@ -82,13 +88,18 @@ const faultsOf = ({ version, dependencies = {} }, packages) => [
     .map(([name, range]) => `dependencies.${name}: expected ${whole.dependencies[name]}, got ${range}`),
 ]
 
+/** Of a folder that goes along. */
+const isShipped = path => !/[\\/](?:tests|__pycache__|[^\\/]*\.egg-info)$/.test(path)
+
 const cut = (name, folder) => {
   const source = join(root, 'packages', name)
   const described = readJson(join(source, 'package.json'))
   const entries = Object.values(described.exports).flatMap(entry =>
     typeof entry === 'string' ? [] : Object.values(entry).map(path => join(root, path)),
   )
-  const { files, packages } = reached(entries)
+  const commands = Object.values(described.bin ?? {}).map(path => join(root, path))
+  const without = (described.gradus?.without ?? []).map(path => join(root, path))
+  const { files, packages } = reached([...entries, ...commands], without)
   const faults = faultsOf(described, packages)
   if (faults.length > 0) throw new Error(`packages/${name}/package.json: ${faults.join('; ')}`)
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
@@ -99,6 +110,8 @@ const cut = (name, folder) => {
     mkdirSync(dirname(target), { recursive: true })
     copyFileSync(path, target)
   }
+  for (const path of described.gradus?.with ?? [])
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter: isShipped })
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   return `${described.name}: ${files.size} files, dependencies ${[...packages].sort().join(', ') || 'none'}`
 }

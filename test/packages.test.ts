@@ -77,6 +77,30 @@ it.each(names)(
   120_000,
 )
 
+it('the reward server alone has its command, and says what it leaves out', () => {
+  const cwd = join(folder, 'serve')
+  const run = (config: string) => {
+    writeFileSync(join(cwd, 'reward.yaml'), config)
+    const { bin } = JSON.parse(read('serve', 'package.json')) as { bin: Record<string, string> }
+    const command = join('node_modules/@gradus/serve', bin['gradus-rewards'])
+    return spawnSync(process.execPath, [command, '--config', 'reward.yaml', '--check'], {
+      cwd,
+      encoding: 'utf8',
+    })
+  }
+  const rubrics = 'rubrics: { a: { criteria: [{ id: x, text: Explains, points: 1 }] } }\njudge: main\n'
+  const scripted = run(`${rubrics}judges: { main: { kind: scripted, script: [] } }\n`)
+  expect({ status: scripted.status, stderr: scripted.stderr }).toEqual({
+    status: 0,
+    stderr: 'reward.yaml: fine\n',
+  })
+  const learned = run(`${rubrics}judges: { main: { kind: learned, folder: verifier } }\n`)
+  expect(learned.status).toBe(1)
+  expect(learned.stderr).toMatch(
+    /^gradus-rewards: judges: .*the engine, which @gradus\/serve leaves out; run/,
+  )
+})
+
 it.each(names)(
   '%s: its types are whole for whoever has none of Node',
   name => {
@@ -104,9 +128,12 @@ it.each(names)(
   120_000,
 )
 
-it('an engine is a dependency of the core alone', () => {
-  const heavy = names.filter(name => dependenciesOf(name).includes('onnxruntime-node'))
-  expect(heavy).toEqual(['core'])
+it.each([
+  ['onnxruntime-node', ['core']],
+  ['@huggingface/hub', ['agents', 'core']],
+  ['hyparquet', ['agents']],
+])('%s is a dependency of those alone that use it', (dependency, users) => {
+  expect(names.filter(name => dependenciesOf(name).includes(dependency))).toEqual(users)
 })
 
 it('a package is refused that lists what nothing imports, or lacks what something does', () => {

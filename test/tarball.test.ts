@@ -108,7 +108,7 @@ describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
     )
     const { status, stderr } = spawnSync('node', [script], { encoding: 'utf8' })
     expect(status).toBe(1)
-    expect(stderr).toContain('expected Node.js 20.19 or newer, got 20.18.3')
+    expect(stderr).toContain('expected Node.js 20 from 20.19 on, or 22.12 or newer, got 20.18.3')
   })
 
   it('has every entry that it promises, with types', () => {

@@ -1,5 +1,6 @@
 // Means of an experiment's arms on one test set, from the slim metrics of its runs: each score before and after training, after it
-// by start; criteria after it; tokens of a response over the first and the last six steps. A line of JSON an arm.
+// by start; criteria after it; tokens of a response over the first and the last six steps; the best of n where that was probed. A line
+// of JSON an arm.
 //
 //   npm run build
 //   node scripts/experiments/arm-means.js results/rubric-as-reward-v2 varied
@@ -45,6 +46,11 @@ for (const arm of new Set(found.runs.map(run => run.arm))) {
     id,
     percentOf(after.map(row => row.criteria?.[id])),
   ])
+  const curves = runs.flatMap(run => run.probes['best-of-n']?.curve ?? [])
+  const best = [...new Set(curves.map(({ n }) => n))].map(n => [
+    n,
+    percentOf(curves.filter(point => point.n === n).map(({ score }) => score)),
+  ])
   const tokens = rows => meanOf(rows.map(row => row.responseTokens))
   const length = cut => Math.round(meanOf(runs.map(run => tokens(cut(run.metrics)))) ?? 0)
   console.log(
@@ -52,6 +58,7 @@ for (const arm of new Set(found.runs.map(run => run.arm))) {
       ...{ arm, runs: runs.length, scores: Object.fromEntries(scores) },
       criteria: Object.fromEntries(criteria),
       tokens: [length(rows => rows.slice(0, WINDOW)), length(rows => rows.slice(-WINDOW))],
+      ...(best.length > 0 && { bestOf: Object.fromEntries(best) }),
     }),
   )
 }

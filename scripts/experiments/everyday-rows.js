@@ -2,9 +2,10 @@
 /**
  * @file Rows of everyday requests whose rubric asks for things that the request does not: what a criterion wants hangs on what kind of
  * text is asked for (a message, an advertisement, an explanation, fiction), and rules alone decide it. A model cannot know it from the
- * request; it has to find it out. Test rows are of topics and names in other combinations, none of them a training row.
+ * request; it has to find it out. Answers of few words are asked for. Test rows are of topics and names in other combinations, none of
+ * them a training row.
  *
- *   node scripts/experiments/everyday-rows.js --out DIR [--train 512] [--test 128] [--seed everyday]
+ *   node scripts/experiments/everyday-rows.js --out DIR [--train 512] [--test 128] [--words 30] [--seed everyday]
  *
  * writes rows.jsonl, test.jsonl, and test-shown.jsonl: the test rows with their criteria after the request, as RuscaRL shows them.
  */
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     train: { type: 'string', default: '512' },
     test: { type: 'string', default: '128' },
+    words: { type: 'string', default: '30' },
     seed: { type: 'string', default: 'everyday' },
   },
 })
@@ -86,12 +88,14 @@ const KINDS = [
   },
 ]
 
-const LONGEST = 70
+const FEWEST = 8
 const rowOf = (id, request) => {
   const { name, criteria } = KINDS.find(({ asked }) => asked.test(request.ask))
   const content = { ...request.content([]), points: 1 }
-  const short = rule('short', 1, `Has 20 to ${LONGEST} words.`, 'length', { min: 20, max: LONGEST })
-  return { id: `${id}-${name}`, prompt: request.ask, criteria: [...criteria, content, short] }
+  const max = Number(values.words)
+  const short = rule('short', 1, `Has ${FEWEST} to ${max} words.`, 'length', { min: FEWEST, max })
+  const prompt = `${request.ask} Use at most ${max} words.`
+  return { id: `${id}-${name}`, prompt, criteria: [...criteria, content, short] }
 }
 
 const rng = new Rng(values.seed)
@@ -100,7 +104,7 @@ const rows = (name, count) =>
   Array.from({ length: count }, (_, i) => {
     for (;;) {
       const request = drawRequest(rng)
-      if (asked.has(request.ask)) continue
+      if (request.isLong || asked.has(request.ask)) continue
       asked.add(request.ask)
       return rowOf(`${name}-${i + 1}`, request)
     }

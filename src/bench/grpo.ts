@@ -143,26 +143,13 @@ const summary = (
 
 /** Trains a few steps in each round, on embedded engines. */
 export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
-  const {
-    onProgress = () => {},
-    model,
-    loraRank,
-    recompute,
-    microBatchTokens,
-    sampleBits = 32,
-    ...given
-  } = options
-  const { threads = availableParallelism() } = given
+  const { onProgress = () => {}, model, loraRank, recompute, microBatchTokens, ...given } = options
+  const { threads = availableParallelism(), sampleBits = 32 } = given
   const work = await grpoWork(model, loraRank)
   const engines = given.engines ?? enginesOf({ threads }, () => loadConfig(work.source.folder))
-  const settings: Settings = { ...work.size, dropZero: false, sampleBits, ...given, threads, engines }
-  const policy = await startEngines(work.source, {
-    threads,
-    engines,
-    recompute,
-    microBatchTokens,
-    sampleBits,
-  })
+  const settings: Settings = { ...work.size, dropZero: false, ...given, threads, engines, sampleBits }
+  const running = { threads, engines, sampleBits, recompute, microBatchTokens }
+  const policy = await startEngines(work.source, running)
   try {
     const counted: Counted[] = []
     const rounds: MeasuredSteps[] = []

@@ -65,6 +65,8 @@ describe('settings', { timeout: SLOW_MS }, () => {
     await refuses(['train', file, '--set', 'stepz=3'], 2, '--set: stepz', 'did you mean steps?')
     await refuses(['train', file, '--set', 'steps'], 2, '--set steps: expected key=value')
     await refuses(['train', file, '--set', '__proto__.x=1'], 2, 'expected key=value')
+    const serve = ['serve', 'chat', '--model', model, '--limit', 'bodyBites=1', '--limit', 'requests=0']
+    await refuses(serve, 2, '--limit: requests: expected', /^--limit: bodyBites: expected .* bodyBytes\?$/m)
   })
 
   it('refuses wrong types and impossible values', async () => {

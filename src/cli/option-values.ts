@@ -123,9 +123,9 @@ export const optionWords = <Options extends object>(
     return [value].flat().flatMap(one => [optionName(key), String(one)])
   })
 
-/** As `policy.sampleBits`, of a model in this process. */
-export const sampleBitsOption = (): Option =>
+/** As `policy.sampleBits`, of a model in this process. @param of whose weights, in words */
+export const sampleBitsOption = (of = 'a weight'): Option =>
   new Option(
     '--sample-bits <n>',
-    'bits of a weight while tokens are drawn, as `policy.sampleBits`: 8 is faster, and rounds (default: 32)',
+    `bits of ${of} while tokens are drawn, as \`policy.sampleBits\`: 8 rounds, and is faster for large models (default: 32)`,
   ).argParser(text => numberThat(text, n => n === 8 || n === 32, '8 or 32'))

@@ -1,7 +1,6 @@
 /** @file The command line: which commands there are. Each adds itself; the work behind it is loaded only when it runs. */
 
-import { Command, CommanderError } from 'commander'
-import { packageVersion } from '../util/package.ts'
+import type { Command } from 'commander'
 import { addBenchCommand } from './bench/command.ts'
 import { addDashboardCommand } from './dashboard/command.ts'
 import { addEvalCommand, taskHelp } from './eval/command.ts'
@@ -9,9 +8,10 @@ import { addExperimentCommand } from './experiment/command.ts'
 import { addGradeCommand, addJudgeCommand, addProfileCommand, addScoreCommand } from './grade/command.ts'
 import { addPushCommand } from './hub/command.ts'
 import { addInitCommand } from './init/command.ts'
-import { describeError, EXIT, exitCodeOf, guardedIo, type Io } from './io.ts'
+import type { Io } from './io.ts'
 import { addPlanCommand } from './plan/command.ts'
 import { addRubricCommand } from './rubric/command.ts'
+import { newCommand, runCommand } from './run.ts'
 import { addCompareCommand, addExportCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
 import { addSearchCommand } from './search/command.ts'
 import { addServeCommand } from './serve/command.ts'
@@ -64,40 +64,16 @@ interface Listed {
 
 /** Every command with its options. @param listed what helps name */
 export const buildProgram = (io: Io, done: (code: number) => void, listed: Listed): Command => {
-  const program = new Command('gradus')
+  const program = newCommand('gradus', io)
     .description('Rubric-based reinforcement learning for language models.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .showHelpAfterError('(--help shows how)')
-    .configureOutput({ writeOut: text => io.out.write(text), writeErr: text => io.err.write(text) })
-    .exitOverride()
     .addHelpText('after', ROOT_HELP)
   addTrainCommand(program, io, done, listed.recipes)
   for (const add of COMMANDS) add(program, io, done, listed)
   return program
 }
 
-/** Runs a command line (without node and script). Returns the exit code; never throws. */
+/** Runs a command line of `gradus` (without node and script). Returns the exit code; never throws. */
 export const runCli = async (args: readonly string[], streams: Io): Promise<number> => {
-  const io = guardedIo(streams)
-  let exitCode: number = EXIT.ok
-  const setExit = (code: number) => {
-    exitCode = code
-  }
-  const program = buildProgram(io, setExit, {
-    recipes: await recipeHelp(args),
-    tasks: await taskHelp(args),
-  })
-  if (args.length === 0) {
-    io.err.write(program.helpInformation())
-    return EXIT.usage
-  }
-  try {
-    await program.parseAsync([...args], { from: 'user' })
-    return exitCode
-  } catch (error) {
-    // Commander has printed its message by now; its code is 0 for --help and --version.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    io.err.write(`gradus: ${describeError(error)}\n`)
-    return exitCodeOf(error)
-  }
+  const listed = { recipes: await recipeHelp(args), tasks: await taskHelp(args) }
+  return runCommand(args, streams, (io, done) => buildProgram(io, done, listed))
 }

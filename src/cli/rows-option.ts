@@ -1,6 +1,6 @@
 /** @file Files of rows that a command line names: any that `util/row-stream.ts` reads. */
 
-import { prefetchRows } from '../util/prefetched-rows.ts'
+import { prefetchRows } from '../util/row-stream.ts'
 
 /** Said of every argument that is such a file. */
 export const ROW_FILE_HELP =

@@ -7,9 +7,9 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import { formatBytes, formatDuration, plural, visible } from '../util/format.ts'
+import { COMMIT } from '../util/hub-address.ts'
 import { cachedCommit, cacheFolder, hasCachedFile, noteCommit, snapshotFolder } from '../util/hub-cache.ts'
 import {
-  COMMIT,
   type HubClient,
   type HubOptions,
   HubUnreachable,

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../util/errors.ts'
-import { decoded } from '../util/hub.ts'
+import { decoded } from '../util/hub-address.ts'
 import { cachedCommit, snapshotFolder } from '../util/hub-cache.ts'
 import { resolveShipped } from '../util/package.ts'
 

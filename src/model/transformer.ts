@@ -370,12 +370,19 @@ export const groupedInputs = (layout: BatchLayout): GroupedBatch => {
   }
 }
 
-/** Hidden states of the sample tokens, [P*G*T, hidden], or without padding [N, hidden]. @param recompute see `transformer` */
+/** Takes what a layer's attention reads of prompts, where there are any, and of samples: each [kv heads, places, headDim]. */
+export type KeyValueTaker = (layer: number, keys: readonly Tensor[], values: readonly Tensor[]) => void
+
+/**
+ * Hidden states of the sample tokens, [P*G*T, hidden], or without padding [N, hidden].
+ * @param recompute see `transformer` @param takeKeys called once a layer
+ */
 export const groupedHidden = (
   config: ModelConfig,
   weights: Weights,
   batch: GroupedBatch,
   recompute: ReadonlySet<Tensor> | null = null,
+  takeKeys: KeyValueTaker = () => {},
 ): Tensor => {
   const { unpadded } = batch
   const parts = partsOf({ withPrefix: batch.prefixMask !== null, unpadded: unpadded !== null })
@@ -388,6 +395,7 @@ export const groupedHidden = (
       const pieces = parts.length > 1 ? split(x, 1, parts) : [x]
       return places ? pieces.map((piece, i) => toPlaces(piece, places[i])) : pieces
     })
+    takeKeys(layer, k, v)
     const mixed = mixGrouped(
       config,
       parts.map((_, i) => ({ q: q[i], k: k[i], v: v[i] })),

@@ -47,8 +47,19 @@ describe('a policy opened from its section of a configuration', () => {
     await expect(opening).rejects.toThrow((await starting) ?? /no such checkpoint folder/)
   }, 60_000)
 
-  it('rounds weights for sampling on the processor alone', () => {
-    expect(policySchema.parse({ sampleBits: 8 })).toMatchObject({ sampleBits: 8 })
+  it('rounds weights for sampling where it is told to, on the processor alone', async () => {
+    const drawn = async (section: object) => {
+      const policy = await openPolicy(pipelinedPolicySchema.parse({ threads: 1, ...section }), SOURCE)
+      const [{ tokens, logprobs }] = await policy.sample({ prompts: [[1]], maxTokens: 8, stopTokens: [] })
+      const [scored] = await policy.score([{ promptTokens: [1], tokens }])
+      await policy.close()
+      return Math.max(...logprobs.map((x, t) => Math.abs(x - scored.logprobs[t])))
+    }
+    expect(await drawn({})).toBeLessThan(1e-5)
+    for (const section of [{}, { engines: 2 }, { sampler: {} }])
+      expect(await drawn({ ...section, sampleBits: 8 })).toBeGreaterThan(1e-4)
+    const onGpu = { sampleBits: 8, provider: 'webgpu', sampler: {} }
+    expect(pipelinedPolicySchema.parse(onGpu)).toMatchObject(onGpu)
     for (const schema of [policySchema, pipelinedPolicySchema]) {
       expect(() => schema.parse({ sampleBits: 8, provider: 'webgpu' })).toThrow(/32 with provider webgpu/)
       expect(() => schema.parse({ sampleBits: 4 })).toThrow(/sampleBits/)

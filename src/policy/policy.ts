@@ -33,7 +33,7 @@ export interface SampleRequest extends SamplingOptions {
   prompts: readonly TokenIds[]
   /** G: samples of each prompt. */
   samplesPerPrompt?: number
-  /** A seed for each prompt in place of `seed` and the prompt's number: what is drawn does not depend on its neighbours. */
+  /** A seed for each prompt in place of `seed` and the prompt's number: the random numbers do not depend on its neighbours. */
   promptSeeds?: readonly (number | string)[]
 }
 
@@ -41,7 +41,7 @@ export interface SampleRequest extends SamplingOptions {
 export interface TurnStart {
   /** Most tokens that it may have. */
   maxTokens: number
-  /** Names its random stream: what is drawn does not depend on its neighbours. */
+  /** Names its random stream, which does not depend on its neighbours. */
   stream: string
 }
 
@@ -205,7 +205,7 @@ export interface Policy {
    * Samples rows of several turns and keeps what it has computed of them between turns, so that of each turn only what is new
    * goes through the network. The prompt of the `Sample`s is their row, their index 0. Absent: every turn takes a call of
    * `sample` with all that was said before. What is drawn is the same but for rounding: the same streams, log-probs within
-   * 1e-4. The policy does nothing else meanwhile, so `reply` must not ask it for anything.
+   * 1e-4 (with sampling in 8 bits .1: what was drawn is not read anew). The policy does nothing else meanwhile, so `reply` must not ask it for anything.
    */
   converse?(request: ConverseRequest, reply: TurnReply): Promise<void>
   score(items: readonly ScoreItem[], options?: LogprobOptions): Promise<TokenScores[]>

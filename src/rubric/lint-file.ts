@@ -1,7 +1,7 @@
 /** @file Rubric files as the linter reads them: also those that every other reader refuses because something is worth 0 points. */
 
 import { DataError } from '../util/errors.ts'
-import { needsPrefetch } from '../util/row-stream.ts'
+import { needsPrefetch } from '../util/prefetched-rows.ts'
 import { readText } from '../util/text-file.ts'
 import type { Rubric } from './criterion.ts'
 import { rowsOfText, textOfRows } from './formats/document.ts'

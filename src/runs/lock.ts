@@ -4,6 +4,7 @@
  */
 
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -15,8 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { hasFile, isRunning, temporaryPath } from '../util/atomic.ts'
+import { withFile } from '../util/file-failure.ts'
 import { guardWrite, RunError } from './errors.ts'
 
 interface Owner {
@@ -156,6 +158,8 @@ const removeStale = (path: string, stale: Owner | null): void => {
 /** What a lock is of, for its errors. */
 export interface Locked {
   noun: string
+  /** What it is; default: a folder. */
+  place?: 'file' | 'folder'
   /** What to do when another process has taken it over. */
   whenTaken: string
   /** What to do when the lock is gone. */
@@ -174,14 +178,14 @@ const named = (owner: Owner | null): string =>
 const ifItIsGone = (path: string): string =>
   `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
 
-const refusal = (path: string, owner: Owner | null, { noun }: Locked): RunError =>
+const refusal = (path: string, owner: Owner | null, { noun, place = 'folder' }: Locked): RunError =>
   new RunError(
     `${path}: this ${noun} is being written by ${named(owner)}; two processes cannot write one ${noun}`,
     {
       hint:
         owner !== null && isElsewhere(owner)
           ? `wait for it; ${ifItIsGone(path)}`
-          : `wait for it, stop it, or choose another ${noun} folder`,
+          : `wait for it, stop it, or choose another ${noun} ${place}`,
     },
   )
 
@@ -199,7 +203,18 @@ export interface RunLock {
  */
 export const takeLock = (dir: string, of: Locked = RUN): RunLock => {
   mkdirSync(dir, { recursive: true })
-  const path = join(realpathSync(dir), 'lock')
+  return takeLockAt(join(realpathSync(dir), 'lock'), of)
+}
+
+/** Takes the lock of a file that has one writer, `FILE.lock` beside it. @throws RunError as `takeLock`; DataError where none can be there */
+export const takeFileLock = (file: string, of: Locked): RunLock =>
+  takeLockAt(`${withFile(file, () => realFile(file), { doing: 'cannot be written' })}.lock`, of)
+
+/** A file by the one name that all links to it share. */
+const realFile = (file: string): string =>
+  existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
+
+const takeLockAt = (path: string, of: Locked): RunLock => {
   for (let attempt = 0; attempt < 5; attempt++) {
     const text = guardWrite(path, () => tryCreate(path))
     if (text !== null) return holdLock(path, text, of)

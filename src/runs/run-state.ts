@@ -89,7 +89,7 @@ export const loadRunState = (checkpointDir: string, expectedConfigHash?: string)
 
 /** What a resume takes and what it does not, for whoever changed too much. */
 const RESUME_HINT =
-  'on a resume steps, maxMinutes and evaluation.every may change, and policy (but for its kind), checkpoint, monitors, trackers and out; take other changes back, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume'
+  'on a resume steps, maxMinutes and evaluation.every may change, and policy (but for its kind and sampleBits), checkpoint, monitors, trackers and out; take other changes back, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume'
 
 /** @param changes what changed, in words, where the caller knows @throws ConfigError when the state's hash is another one */
 export const assertSameConfig = (

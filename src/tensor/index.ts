@@ -1,9 +1,9 @@
 /** @file Tensors: write a function once, get its gradient, run it on ONNX Runtime. */
 
+export { codeType } from './code-type.ts'
 export { assertWebGpu, Device } from './device.ts'
 export { DeviceValue } from './device-value.ts'
 export { type Dim, type Shape, showShape } from './dim.ts'
-export { assertExactBytes } from './exact-bytes.ts'
 export {
   Executable,
   type ExecutableOptions,

@@ -207,6 +207,11 @@ class GraphWriter {
     })
     this.signatures.add(signatureOf(node, call.outputs))
     this.#writeNode(node.type, node.domain, `${call.op.name}.${call.id}`, inputs, outputs, attributes)
+    // With the names of sizes the runtime sees which memory can be used again. It gives sizes that it cannot infer a name each, and
+    // then looks through all that is free for every result: 23 to 33 s in place of 3 for a training graph of 30 layers.
+    call.outputs.forEach(({ dtype, shape }, i) => {
+      this.graph.message(13, valueInfo(outputs[i], dtype, shape))
+    })
   }
 
   #writeNode(

@@ -263,8 +263,9 @@ const rowSteps =
     return [data.map((x, i) => f(x, steps.data[Math.floor(i / width)], zeros.data[Math.floor(i / width)]))]
   }
 
-const matmulOfBytes: Kernel = ([a, b, , scales, zero], attributes, [to]) => {
-  const [sums] = matmul([{ ...a, data: a.data.map(x => x - zero.data[0]) }, b], attributes, [to])
+const matmulOfBytes: Kernel = ([a, b, , scales, ...zeros], attributes, [to]) => {
+  const factors = [a, b].map((of, i) => ({ ...of, data: of.data.map(x => x - zeros[i].data[0]) }))
+  const [sums] = matmul(factors, attributes, [to])
   return [sums.map((sum, i) => sum * scales.data[i % scales.data.length])]
 }
 

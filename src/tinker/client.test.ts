@@ -221,6 +221,21 @@ describe('a client of the Tinker protocol', () => {
     await expect(model.saveState('x')).rejects.toMatchObject({ kind: 'unreachable' })
   })
 
+  it('sends no heartbeat while one is under way', async () => {
+    const answers: (() => void)[] = []
+    const connection = {
+      json: async () => ({ session_id: 'x' }),
+      call: () => new Promise<void>(resolve => answers.push(resolve)),
+    }
+    const session = await TinkerSession.open(connection as unknown as Connection, { heartbeatMs: 1 })
+    open.push(session)
+    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await new Promise(resolve => setTimeout(resolve, 30))
+    expect(answers).toHaveLength(1)
+    answers[0]()
+    await vi.waitFor(() => expect(answers).toHaveLength(2))
+  })
+
   it('saves, loads, and says what is not there', async () => {
     const { client, server } = await start()
     const model = await client()

@@ -34,6 +34,7 @@ export class TinkerSession {
   #models = 0
   #samplers = 0
   readonly #heartbeat: NodeJS.Timeout
+  #isBeating = false
   #lost: TinkerError | null = null
 
   private constructor(connection: Connection, id: string, warning: string | null, heartbeatMs: number) {
@@ -91,12 +92,16 @@ export class TinkerSession {
     if (this.#lost) throw this.#lost
   }
 
-  /** A beat that fails is the next one's business; only a session that is gone is news. */
+  /** A beat that fails is the next one's business, which waits for it; only a session that is gone is news. */
   async #beat(): Promise<void> {
+    if (this.#isBeating) return
+    this.#isBeating = true
     try {
       await this.connection.call('session_heartbeat', { session_id: this.id, type: 'session_heartbeat' })
     } catch (error) {
       if (error instanceof TinkerError && error.kind === 'missing') this.#lost = error
+    } finally {
+      this.#isBeating = false
     }
   }
 

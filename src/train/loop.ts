@@ -16,7 +16,7 @@ import { Rng } from '../util/rng.ts'
 import { meanKnown } from '../util/statistics.ts'
 import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
 import { type ActingState, NO_ACTIONS, seedAfter } from './monitors/acting.ts'
-import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
+import { DEFAULT_MONITORS, expectingMismatch, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedUpdate, watchUpdate } from './monitors/watched-update.ts'
 import type { Phase, Recipe, StepUpdate } from './recipe.ts'
 import { loadState, saveState, snapshotOf } from './recipe-state.ts'
@@ -264,7 +264,7 @@ const journalsBySteps = (
 
 /** Where rollouts are a step old on purpose, their gap is no mismatch. */
 const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline }: LoopSettings): MonitorSettings | null =>
-  monitors && pipeline ? { ...monitors, samplerMismatch: null } : monitors
+  monitors && pipeline ? expectingMismatch(monitors) : monitors
 
 /** The phases' updates, with the metrics of all of it; what is logged of the rollouts is worked out beside them. */
 const learn = async (

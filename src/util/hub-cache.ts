@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { homedir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { temporaryPath, writeFileAtomic } from './atomic.ts'
-import { COMMIT } from './hub-client.ts'
+import { COMMIT } from './hub-address.ts'
 
 const expanded = (path: string): string => path.replace(/^~(?=$|[\\/])/, homedir())
 

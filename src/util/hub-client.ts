@@ -39,8 +39,6 @@ export class HubUnreachable extends DataError {
   override name = 'HubUnreachable'
 }
 
-export const COMMIT = /^[\da-f]{40}$/
-
 export const isOffline = ({ env = process.env }: HubOptions): boolean =>
   /^(1|true|yes|on)$/i.test(env.HF_HUB_OFFLINE ?? '')
 

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { COMMIT, type FakeHub, NEXT_COMMIT, startFakeHub } from './fake-hub.fixture.ts'
-import { openHubFile, parseHubAddress } from './hub.ts'
+import { openHubFile } from './hub.ts'
+import { parseHubAddress } from './hub-address.ts'
 import { type RowOptions, streamRows } from './row-stream.ts'
 
 let hub: FakeHub

@@ -1,12 +1,9 @@
-/**
- * @file Files of data sets on the Hugging Face hub, by their addresses: `hf://datasets/OWNER/NAME[@REVISION]/PATH`, as its
- * Python client writes them (huggingface_hub, `HfFileSystem`). Read in parts, each of them tried again where it failed.
- */
+/** @file Files of data sets on the Hugging Face hub, by their addresses. Read in parts, each of them tried again where it failed. */
 
 import type { ByteSource } from './byte-source.ts'
 import { DataError } from './errors.ts'
+import { COMMIT, DATA_FORM, parseHubAddress } from './hub-address.ts'
 import {
-  COMMIT,
   type HubClient,
   type HubOptions,
   hubAnswerError,
@@ -16,41 +13,6 @@ import {
 } from './hub-client.ts'
 
 export type { HubOptions } from './hub-client.ts'
-
-/** A file of a data set. */
-export interface HubAddress {
-  repo: string
-  /** A branch, a tag or a commit; null: the main branch. */
-  revision: string | null
-  path: string
-}
-
-const SCHEME = 'hf://'
-const FORM = 'hf://datasets/OWNER/NAME[@REVISION]/PATH'
-const ADDRESS =
-  /^hf:\/\/datasets\/([\w.-]+\/[\w.-]+?)(?:@(refs\/(?:convert|pr)\/[^/]+|[^/]+))?\/([^\s/][^\\]*)$/
-
-export const isHubAddress = (source: string): boolean => source.toLowerCase().startsWith(SCHEME)
-
-/** @throws DataError for an address of another form */
-export const parseHubAddress = (source: string): HubAddress => {
-  const [, repo, revision, path] = ADDRESS.exec(source) ?? []
-  const isPlain = path?.split('/').every(part => part !== '' && part !== '.' && part !== '..')
-  if (repo === undefined || !isPlain)
-    throw new DataError(`${source}: expected ${FORM}, got another form`, {
-      hint: 'name one file of a data set; a model or a space is no data',
-    })
-  return { repo, revision: revision === undefined ? null : decoded(revision, source), path }
-}
-
-/** A revision of an address, whose slashes may be written %2F. @throws DataError */
-export const decoded = (revision: string, source: string): string => {
-  try {
-    return decodeURIComponent(revision)
-  } catch {
-    throw new DataError(`${source}: expected a revision, got one with a faulty % in it`)
-  }
-}
 
 /** A file of a data set at a commit. */
 export interface HubFile extends ByteSource {
@@ -72,7 +34,7 @@ export const openHubFile = async (
     throw new DataError(`${source}: cannot be read: HF_HUB_OFFLINE forbids it`, {
       hint: 'take it out of the environment, or download the file and name the copy',
     })
-  const client = hubClient({ name: source, repo: { type: 'dataset', name: repo }, form: FORM }, options)
+  const client = hubClient({ name: source, repo: { type: 'dataset', name: repo }, form: DATA_FORM }, options)
   const isCommit = revision !== null && COMMIT.test(revision)
   const commit = isCommit ? revision : (pinned ?? (await commitOf(client, revision)))
   return { ...(await openInRepo(client, commit, path)), commit }

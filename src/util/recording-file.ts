@@ -129,42 +129,57 @@ const wholeBytes = (path: string): number => {
   return whole
 }
 
+/** What keeps others from writing to the file meanwhile. */
+interface WriterLock {
+  release(): void
+  /** @throws where another process has taken the file over */
+  assertHeld(): void
+}
+
 /** A file that attempts are appended to, each as one write; a line that a kill has torn is dropped. */
 export class RecordingFile<Row extends Attempt> {
   readonly path: string
   /** Attempts that were there. */
   readonly rows: readonly Row[]
   readonly #fd: number
+  readonly #lock: WriterLock
 
-  private constructor(path: string, fd: number, rows: readonly Row[]) {
+  private constructor(path: string, fd: number, rows: readonly Row[], lock: WriterLock) {
     this.path = path
     this.#fd = fd
     this.rows = rows
+    this.#lock = lock
   }
 
   /**
    * Opens a file, or begins it.
-   * @throws DataError for a file that is none, cannot be written, or was begun with other settings
+   * @param takeLock called before it is read: what another process appends after that would be made again
+   * @throws DataError for a file that is none, cannot be written, or was begun with other settings; as `takeLock`
    */
   static open<Header extends object, Row extends Attempt>(
     format: RecordingFormat<Header, Row>,
     path: string,
     header: Header,
+    takeLock: (path: string) => WriterLock,
   ): RecordingFile<Row> {
-    const isNew = !existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)
-    const rows = isNew ? [] : rowsOf(format, path, header)
+    const lock = takeLock(path)
     try {
+      const isNew = !existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)
+      const rows = isNew ? [] : rowsOf(format, path, header)
       // Only once it is known to be ours.
       if (!isNew) truncateSync(path, wholeBytes(path))
-      const file = new RecordingFile(path, openSync(path, 'a'), rows)
+      const file = new RecordingFile(path, openSync(path, 'a'), rows, lock)
       if (isNew) file.#write(header)
       return file
     } catch (error) {
+      lock.release()
       throw fileFailure(path, error, { doing: 'cannot be written' })
     }
   }
 
+  /** @throws DataError naming the path where it cannot be written; as `assertHeld` of the lock */
   append(row: Row): void {
+    this.#lock.assertHeld()
     this.#write(row)
   }
 
@@ -183,6 +198,7 @@ export class RecordingFile<Row extends Attempt> {
 
   close(): void {
     closeSync(this.#fd)
+    this.#lock.release()
   }
 }
 

@@ -1,12 +1,14 @@
-/** @file Rows of whatever a user names: JSON Lines, Parquet, on this machine or on the hub; one after the other. */
+/** @file Rows of whatever a user names: JSON Lines, Parquet, on this machine or on the hub; one after the other, or all beforehand. */
 
 import { createGunzip } from 'node:zlib'
 import { type ByteSource, openFile, partsOf } from './byte-source.ts'
 import { AS_THEY_ARE, type Columns, checkColumns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
-import { type HubOptions, isHubAddress, openHubFile } from './hub.ts'
+import { type HubOptions, openHubFile } from './hub.ts'
+import { isHubAddress } from './hub-address.ts'
 import { type JsonlLine, MAX_LINE_BYTES, streamJsonl } from './jsonl-stream.ts'
 import { parquetRows } from './parquet.ts'
+import { isParquet, keepRows, needsPrefetch } from './prefetched-rows.ts'
 import { textLines } from './text-file.ts'
 
 export interface RowOptions extends HubOptions {
@@ -19,12 +21,7 @@ export interface RowOptions extends HubOptions {
   maxLineBytes?: number
 }
 
-const isParquet = (source: string): boolean => /\.parquet$/i.test(source)
 const isGzip = (source: string): boolean => /\.gz$/i.test(source)
-
-/** Whether rows are more than lines of a file of this machine, so that they cannot be read at once. */
-export const needsPrefetch = (source: string): boolean =>
-  isHubAddress(source) || isParquet(source) || /\.(jsonl|ndjson)\.gz$/i.test(source)
 
 const open = async (source: string, options: RowOptions): Promise<ByteSource> => {
   if (!isHubAddress(source)) return openFile(source)
@@ -89,4 +86,38 @@ export async function* streamRows(source: string, options: RowOptions = {}): Asy
   } finally {
     await file.close()
   }
+}
+
+/** Most characters of the rows of one file that are held at once. */
+const MAX_CACHED_CHARS = 2 * 1024 ** 3
+
+/** What a run notes of a file on the hub, so that a resume reads the same. */
+export interface PinnedFile {
+  source: string
+  commit: string
+}
+
+/**
+ * Reads the rows of a file, if they cannot be read at once, and keeps them for `cachedRows` until they are fetched again.
+ * @returns of a file on the hub what to note of it, else null
+ * @throws DataError as `streamRows`, and for more rows than fit
+ */
+export const prefetchRows = async (source: string, options: RowOptions = {}): Promise<PinnedFile | null> => {
+  if (!needsPrefetch(source)) return null
+  const lines: JsonlLine[] = []
+  let file: PinnedFile | null = null
+  let chars = 0
+  const onCommit = (commit: string) => {
+    file = { source, commit }
+  }
+  for await (const line of streamRows(source, { ...options, onCommit })) {
+    chars += line.text.length
+    if (chars > MAX_CACHED_CHARS)
+      throw new DataError(`${source}: expected rows of at most ${MAX_CACHED_CHARS} characters, got more`, {
+        hint: 'leave out columns that are not needed (columns: {NAME: null}), or take a part of the rows',
+      })
+    lines.push(line)
+  }
+  keepRows(source, options.columns ?? AS_THEY_ARE, lines)
+  return file
 }

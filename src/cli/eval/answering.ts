@@ -3,7 +3,6 @@
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
 import type { AskedPolicy } from '../../measure/index.ts'
-import type { ModelConfig } from '../../model/config.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import type { SampleBits } from '../../policy/local/weight-sizes.ts'
@@ -74,20 +73,11 @@ export interface TalkingOptions extends ServedModelOptions {
   signal?: AbortSignal
 }
 
-/** Memory for keys and values of the rows that are decoded together, were all as long as they may be. */
-const CACHE_BYTES = 4e9
 const MOST_ROWS = 128
 /** Of an answer where nobody says: a judge's. */
 const ANSWER_TOKENS = 1024
 /** Of a prompt, about. */
 const PROMPT_TOKENS = 256
-
-/** Rows that are decoded together: few long answers keep a small batch waiting longer than a large one. */
-const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number): number => {
-  // Floats of keys and values; twice, because a cache grows by a copy.
-  const rowBytes = 2 * 2 * 4 * layers * kvHeads * headDim * (PROMPT_TOKENS + maxTokens)
-  return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
-}
 
 /** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `fetchModel` throws */
 export const checkTalking = async (
@@ -128,10 +118,15 @@ const isElsewhere = (options: TalkingOptions, setting: string): boolean => {
   return isIt
 }
 
-const concurrencyOf = (
-  { concurrency, maxTokens = ANSWER_TOKENS }: TalkingOptions,
+/** As many as have memory: few long answers keep a small batch waiting longer than a large one. */
+const concurrencyOf = async (
+  { concurrency, maxTokens: newTokens = ANSWER_TOKENS, sampleBits }: TalkingOptions,
   { config }: LocalChat,
-): number => concurrency ?? rowsWithin(config, maxTokens)
+): Promise<number> => {
+  if (concurrency !== undefined) return concurrency
+  const { rowsThatFit } = await import('../../recipes/common/feasible.ts')
+  return rowsThatFit(config, { maxRows: MOST_ROWS, promptTokens: PROMPT_TOKENS, newTokens }, { sampleBits })
+}
 
 /**
  * Whatever a user may name as a model, to be spoken to: the one place where a command line's name becomes that.
@@ -148,7 +143,7 @@ export const openTalking = async (
   const local = await openLocal(options, setting, io)
   if (!local.ownTemplate)
     io.err.write(`${setting}: ${options.model} has no chat template: messages are joined as plain text\n`)
-  const concurrency = concurrencyOf(options, local)
+  const concurrency = await concurrencyOf(options, local)
   const chat = policyChatModel(local, { maxRows: concurrency, maxWaiting: Math.max(1024, 4 * concurrency) })
   return { chat, concurrency, close: () => local.policy.close() }
 }
@@ -168,7 +163,7 @@ export const openInTokens = async (options: TalkingOptions, setting: string, io:
   }
   const local = await openLocal(options, setting, io)
   const { policy, config, name, variant } = local
-  const concurrency = concurrencyOf(options, local)
+  const concurrency = await concurrencyOf(options, local)
   const positions = config.maxPositions
   return { policy, positions, concurrency, chat: { name, variant }, close: () => policy.close() }
 }

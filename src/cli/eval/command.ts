@@ -110,14 +110,14 @@ const addAnswering = (command: Command): Command =>
     .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
     .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
-    .addOption(sampleBitsOption())
+    .addOption(sampleBitsOption('a weight of --model'))
     .option('--tokenizer <dir>', 'folder with tokenizer, template and config.json of a model on a server')
     .addOption(new Option('--dialect <name>', 'API dialect of the server; detected').choices(DIALECTS))
     .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")
     .option('--against-api-key-env <name>', 'the same for --against')
     .option(
       '--concurrency <n>',
-      'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
+      'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what memory holds, 128 at most)',
       count,
     )
 

@@ -9,7 +9,7 @@ import { fetchModel } from '../../model/fetch-model.ts'
 import { loraModules } from '../../model/lora-files.ts'
 import { modelNameOf } from '../../model/model-place.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { estimateMemory } from '../../recipes/common/feasible.ts'
+import { estimateMemory, MEMORY_SHARE } from '../../recipes/common/feasible.ts'
 import { planTime } from '../../recipes/common/step-time.ts'
 import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger, visible } from '../../util/format.ts'
@@ -34,8 +34,6 @@ const AFTER = { nothing: { steps: 40, responses: 128 }, demonstrations: { steps:
 
 const RANK = 16
 const LORA = { rank: RANK, alpha: 2 * RANK }
-/** Share of this machine's memory that a training may take beside the system and the graders. */
-const SHARE = 0.7
 const LONGEST_PROMPT = 96
 
 /** Adapters of larger models want smaller steps: 4e-4 is of pilots at 135 million weights, the rest a guess by width. */
@@ -83,7 +81,7 @@ export const fittedSettings = (
     recompute,
     memoryBytes: memoryOf(config, microBatchTokens, recompute, maxTokens, memoryBytes),
   }))
-  const fitting = tried.find(({ memoryBytes: need }) => need <= SHARE * memoryBytes) ?? tried.at(-1)!
+  const fitting = tried.find(({ memoryBytes: need }) => need <= MEMORY_SHARE * memoryBytes) ?? tried.at(-1)!
   return {
     lora: LORA,
     learningRate: learningRateOf(modelTensors(config, null).total),

@@ -9,7 +9,7 @@ import { keepGoing } from '../../serve/http/guards.ts'
 import { firstInterrupt } from '../interrupts.ts'
 import type { Io } from '../io.ts'
 import { fetchedModel } from '../model-option.ts'
-import { assertNotOpen, drained, keyOf, serverLog } from './options.ts'
+import { assertNotOpen, drained, keyOf, limitsOf, serverLog } from './options.ts'
 
 export interface ServeChatOptions {
   model: string
@@ -25,11 +25,11 @@ export interface ServeChatOptions {
   limit: Record<string, number>
 }
 
-/** @throws UsageError for an address that is open to all; as `openLocalChat` */
+/** @throws UsageError for an address that is open to all, or limits that are none; as `openLocalChat` */
 export const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => {
   const token = keyOf('--token-env', options.tokenEnv)
   assertNotOpen(options.host, token, '--token-env')
-  const limits = chatLimits(options.limit)
+  const limits = limitsOf(chatLimits, options.limit)
   const { adapter } = await fetchedModel(options, io)
   const model = await openLocalChat(options.model, { ...options, adapter })
   if (!model.ownTemplate)
@@ -41,7 +41,8 @@ export const serveChat = async (options: ServeChatOptions, io: Io): Promise<numb
   const { host, port, maxRows } = options
   const server = await startChatServer(model, { host, port, maxRows, token, limits, log: serverLog(io) })
   const stopGoing = keepGoing(server.onUnhandled)
-  io.err.write(`${model.name} at ${server.url}/v1 (Ctrl+C stops)\n`)
+  const rounded = options.sampleBits === 8 ? ', weights of 8 bits' : ''
+  io.err.write(`${model.name} at ${server.url}/v1${rounded} (Ctrl+C stops)\n`)
   await firstInterrupt(io)
   io.err.write('answering what was accepted, then stopping\n')
   const unanswered = await server.close()

@@ -6,21 +6,14 @@ import { MODEL_HELP } from '../model-help.ts'
 import { count, sampleBitsOption } from '../option-values.ts'
 import type { ServeChatOptions } from './chat.ts'
 import { limit, port } from './options.ts'
-import type { ServeRewardOptions } from './reward.ts'
+import { serveRewardBy } from './reward-command.ts'
 import type { ServeTinkerOptions } from './tinker.ts'
 
-const REWARD_HELP = `
-Paths come from the configuration; by default /v1/grade, /openrlhf, /slime, and /verify for NeMo-Gym. Beside them:
-/healthz, /readyz, /metrics (Prometheus), /openapi.json. Trainers in Python use the
-package in integrations/python; docs/integrations has a page for each.
-The access log goes to stderr, a JSON line a request.
-
-Ctrl+C or SIGTERM: readyz says 503, everything accepted is answered, then it stops. A second one quits at once.
-
-Examples:
-  $ gradus init reward my-rewards
-  $ gradus serve reward --config my-rewards/reward.yaml
-  $ GRADUS_TOKEN=... gradus serve reward --config reward.yaml --host 0.0.0.0 --port 8700`
+const REWARD_EXAMPLES = [
+  'gradus init reward my-rewards',
+  'gradus serve reward --config my-rewards/reward.yaml',
+  'GRADUS_TOKEN=... gradus serve reward --config reward.yaml --host 0.0.0.0 --port 8700',
+]
 
 const CHAT_HELP = `
 Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs,
@@ -59,20 +52,8 @@ export const addServeCommand = (program: Command, io: Io, done: (code: number) =
     .description(
       'Serves rewards to other trainers, a local checkpoint to chat clients, or training to Tinker clients.',
     )
-  serve
-    .command('reward')
-    .summary('serve rewards to TRL, verl, OpenRLHF, slime, NeMo-Gym')
-    .description('Grades responses over HTTP by the rubrics, rules and judges of one configuration file.')
-    .requiredOption('-c, --config <file.yaml>', 'configuration; `gradus init reward` writes an example')
-    .option('--host <address>', "address to listen on; the configuration's when absent")
-    .option('--port <n>', "port, 0 takes a free one; the configuration's when absent", port)
-    .option('--check', 'open everything that the configuration names, then stop')
-    .option('-q, --quiet', 'no access log')
-    .addHelpText('after', REWARD_HELP)
-    .action(async (options: ServeRewardOptions) => {
-      const { serveReward } = await import('./reward.ts')
-      done(await serveReward(options, io))
-    })
+  const reward = serve.command('reward').summary('serve rewards to TRL, verl, OpenRLHF, slime, NeMo-Gym')
+  serveRewardBy(reward, io, done, REWARD_EXAMPLES)
   addChat(serve, io, done)
   addTinker(serve, io, done)
 }

@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from 'commander'
 import { isLoopback } from '../../serve/http/pages.ts'
-import { UsageError } from '../../util/errors.ts'
+import { ConfigError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io } from '../io.ts'
 
 /** Collects `name=number`. */
@@ -11,6 +11,19 @@ export const limit = (text: string, before: Record<string, number> = {}): Record
   if (name === undefined || value === undefined || value.trim() === '' || !(Number(value) >= 0))
     throw new InvalidArgumentError('Expected NAME=NUMBER, such as bodyMs=5000.')
   return { ...before, [name]: Number(value) }
+}
+
+/** All limits of a server, with those of `--limit`. @throws UsageError for one that is none: no configuration, the command line is wrong */
+export const limitsOf = <Limits>(
+  read: (changes: Readonly<Record<string, number>> | undefined) => Limits,
+  given: Readonly<Record<string, number>> | undefined,
+): Limits => {
+  try {
+    return read(given)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new UsageError(error.message.replaceAll(/^limits:/gm, '--limit:'), { cause: error })
+  }
 }
 
 export const port = (text: string): number => {

@@ -255,21 +255,25 @@ describe('gradus serve tinker', { timeout: TIMEOUT_MS }, () => {
   })
 
   it.each([
-    [['--model', 'none'], /none.*config\.json|none: /],
-    [[], /required option '--model/],
-    [['--model', 'MODEL', '--host', '0.0.0.0'], /can be reached from other machines; give --key-env/],
-    [['--model', 'MODEL', '--key-env', 'GRADUS_NO_SUCH_KEY'], /empty or not set/],
-    [['--model', 'a=MODEL', '--model', 'a=MODEL'], /the name a is given twice/],
-    [['--model', 'MODEL', '--limit', 'nothing=1'], /nothing/],
-    [['--model', 'MODEL', '--limit', 'models=0'], /models/],
-    [['--model', 'MODEL', '--port', 'x'], /0 to 65535/],
-    [['--model', 'MODEL', '--port', '70000'], /0 to 65535/],
-    [['--model', 'MODEL', '--limit', 'models=1=2'], /NAME=NUMBER/],
-  ])('does not start with %j', async (args, words) => {
+    [['--model', 'none'], /none.*config\.json|none: /, 1],
+    [[], /required option '--model/, 2],
+    [['--model', 'MODEL', '--host', '0.0.0.0'], /can be reached from other machines; give --key-env/, 2],
+    [['--model', 'MODEL', '--key-env', 'GRADUS_NO_SUCH_KEY'], /empty or not set/, 2],
+    [['--model', 'a=MODEL', '--model', 'a=MODEL'], /the name a is given twice/, 2],
+    [
+      ['--model', 'MODEL', '--limit', 'nothing=1'],
+      /^gradus: --limit: nothing: expected one of bodyBytes,/,
+      2,
+    ],
+    [['--model', 'MODEL', '--limit', 'models=0'], /^gradus: --limit: models: expected/, 2],
+    [['--model', 'MODEL', '--port', 'x'], /0 to 65535/, 2],
+    [['--model', 'MODEL', '--port', '70000'], /0 to 65535/, 2],
+    [['--model', 'MODEL', '--limit', 'models=1=2'], /NAME=NUMBER/, 2],
+  ])('does not start with %j', async (args, words, expected) => {
     const given = args.map(arg => arg.replace('MODEL', tiny))
     const { code, err } = await cli(['serve', 'tinker', '--state', temporaryFolder(), ...given])
-    expect(code).toBeGreaterThan(0)
     expect(err).toMatch(words)
+    expect(code).toBe(expected)
   })
 
   it('has models under names such as those of a hub', async () => {

@@ -6,12 +6,13 @@ import { fetchModel } from '../../model/fetch-model.ts'
 import { modelNameOf } from '../../model/model-place.ts'
 import { wholeModel } from '../../recipes/common/starting-model.ts'
 import { keepGoing } from '../../serve/http/guards.ts'
+import { tinkerLimitsOf } from '../../serve/tinker/limits.ts'
 import { baseModel, startTinkerServer } from '../../serve/tinker/server.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { firstInterrupt } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
-import { assertNotOpen, drained, keyOf, serverLog } from './options.ts'
+import { assertNotOpen, drained, keyOf, limitsOf, serverLog } from './options.ts'
 
 export interface ServeTinkerOptions {
   model: string[]
@@ -39,11 +40,12 @@ const modelsOf = async (texts: readonly string[], io: Io) => {
   return models
 }
 
-/** @throws UsageError for an address that is open to all, or names that are given twice; as `fetchModel` */
+/** @throws UsageError for an address that is open to all, names that are given twice, or limits that are none; as `fetchModel` */
 export const serveTinker = async (options: ServeTinkerOptions, io: Io): Promise<number> => {
   const key = keyOf('--key-env', options.keyEnv)
   assertNotOpen(options.host, key, '--key-env')
-  const { host, port, state, threads, maxRows, limit: limits } = options
+  const { host, port, state, threads, maxRows } = options
+  const limits = limitsOf(tinkerLimitsOf, options.limit)
   const models = await modelsOf(options.model, io)
   const interrupted = firstInterrupt(io)
   const engine = { threads, maxRows }

@@ -25,8 +25,8 @@ Examples:
   $ gradus train --from runs/a --set optimizer.learningRate.peak=1e-4
   $ gradus train logic.yaml --from runs/a/50 --out runs/b
 
-A resume may change steps, maxMinutes, evaluation.every, policy (but for its kind), checkpoint, monitors, trackers, and addresses
-and caches of judges; any other change is refused.
+A resume may change steps, maxMinutes, evaluation.every, policy (but for its kind and
+sampleBits), checkpoint, monitors, trackers, and addresses and caches of judges; any other change is refused.
 --from begins a new run, with any settings, from the weights and the optimiser of another; its steps count from 1. Without a
 recipe or file, --from RUN and --out RUN --resume take the settings of that run.
 

@@ -165,6 +165,13 @@ describe('settings', () => {
     ).toEqual({ kind: 'exact' })
   })
 
+  it('changes it so as well where neither names its kind', () => {
+    const set = ['policy={"threads":1}', 'policy={"microBatchTokens":512}']
+    expect(resolveSettings({ target: 'ruscarl', set }).config.policy).toMatchObject({
+      ...{ kind: 'local', threads: 1, microBatchTokens: 512 },
+    })
+  })
+
   it('says where a preset is named to who writes one into a file', () => {
     expect(() => resolveSettings({ target: file('recipe: rubricem\npreset: research\n') })).toThrow(
       /: preset: expected a setting of rubricem, got the name of a preset.*give --preset research beside the file/,

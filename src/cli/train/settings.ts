@@ -51,7 +51,8 @@ interface Merging {
 /**
  * `changes` over `base`. Only objects with keys of their own in the schema are merged; lists, maps and other values
  * replace what was there. A value that is one of several kinds is changed key by key where the change names no kind or the same
- * one, and replaced where it names another. A loss may be changed key by key whether it is spelled out or a preset's name.
+ * one, and replaced where it names another: threads stay under `policy={maxRows: 8}`. A loss may be changed key by key whether it is
+ * spelled out or a preset's name.
  */
 const mergeSettings = (
   schema: z.ZodType,
@@ -64,7 +65,7 @@ const mergeSettings = (
     const old = base[key]
     const here = [...path, key]
     const isLoss = here.includes('loss')
-    const ofKind = inKind || (isRecord(old) && 'kind' in old)
+    const ofKind = inKind || isRecord(old)
     const isOfKind = isRecord(value) && (!('kind' in value) || (isRecord(old) && value.kind === old.kind))
     const keepsKind = ofKind && isOfKind && knownKeysOfAny(schema, here).length > 0
     const isNamed = here.length <= named

@@ -46,10 +46,15 @@ describe.skipIf(process.platform === 'win32')('a process that is killed while it
         if (err.includes('2 of 5')) resolve()
       })
     })
+    const second = await cli(args)
+    const holder = `out\\.jsonl\\.lock: this recording is being written by process ${child.pid} on `
+    expect([second.code, second.err]).toEqual([1, expect.stringMatching(holder)])
     child.kill('SIGKILL')
     expect(await ended).toBe('SIGKILL')
     expect(existsSync(sandbox.path('out.jsonl'))).toBe(true)
     expect(readRecording(sandbox.path('out.jsonl')).rows.map(({ id }) => id)).toEqual(['q0', 'q1'])
+    // Its lock is nobody's now.
+    expect(existsSync(sandbox.path('out.jsonl.lock'))).toBe(true)
     server.script = goodTeacher
     server.requests = 0
     const { code, err: said } = await cli(args)

@@ -22,6 +22,7 @@ import { type Io, printJson } from '../io.ts'
 import { optionWords } from '../option-values.ts'
 import {
   ledgerLine,
+  lockRecording,
   openTeacher,
   type RecordProgress,
   recordAttempts,
@@ -144,7 +145,7 @@ const recordAll = async (work: Work): Promise<number> => {
   const teaching = { model: teacher, box, rules, scaffold, temperature, topP, maxTokens }
   return recordAttempts<Question, RecordingRow>({
     ...{ items: questions, attempts, concurrency, seed, io },
-    file: RecordingFile.open(TRAJECTORIES, options.out, header),
+    file: RecordingFile.open(TRAJECTORIES, options.out, header, lockRecording),
     again: () => ['record', path, ...optionWords(options, FLAGS)],
     async make(job, own) {
       const done = await askTeacher(job.question, teaching, own)

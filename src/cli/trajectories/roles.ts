@@ -18,7 +18,14 @@ import { plural } from '../../util/format.ts'
 import { RecordingFile } from '../../util/recording-file.ts'
 import { type Io, printJson } from '../io.ts'
 import { optionWords } from '../option-values.ts'
-import { ledgerLine, openTeacher, recordAttempts, TEACHER_FLAGS, type TeachingOptions } from './teacher.ts'
+import {
+  ledgerLine,
+  lockRecording,
+  openTeacher,
+  recordAttempts,
+  TEACHER_FLAGS,
+  type TeachingOptions,
+} from './teacher.ts'
 
 export interface RolesOptions extends TeachingOptions {
   format: QuestionFormat
@@ -52,7 +59,7 @@ export const rolesCommand = async (path: string, options: RolesOptions, io: Io):
   try {
     return await recordAttempts<ReturnType<typeof askedQuestion>, TwoRolesRow>({
       ...{ items: questions.map(askedQuestion), attempts, concurrency, seed, io },
-      file: RecordingFile.open(TWO_ROLES, options.out, header),
+      file: RecordingFile.open(TWO_ROLES, options.out, header, lockRecording),
       again: () => [
         'roles',
         path,

@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { type FleetOptions, fleetSchema, type JudgeFleet, judgeFleet } from '../../chat/index.ts'
+import { type RunLock, takeFileLock } from '../../runs/lock.ts'
 import { DataError, JudgeError, UsageError } from '../../util/errors.ts'
 import { formatInteger, plural } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
@@ -70,6 +71,14 @@ export const openTeacher = (options: TeachingOptions, io: Io): JudgeFleet => {
   }
   return judgeFleet(parseWith(fleetSchema, settings, '--teacher'), runtime)
 }
+
+/** Two processes would make every attempt twice. @throws RunError where another one records into the file */
+export const lockRecording = (path: string): RunLock =>
+  takeFileLock(path, {
+    ...{ noun: 'recording', place: 'file' },
+    whenTaken: 'leave the file to that process, or stop it and run this command again',
+    whenGone: 'run this command again: it makes the attempts that are missing',
+  })
 
 /** What is asked about. */
 interface Asked {

@@ -3,8 +3,7 @@
 import { bestOfNCurve, HashedEmbedder, internalisation } from '../../eval/index.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Sample } from '../../policy/policy.ts'
-import { scored } from '../../tasks/scored-response.ts'
-import { mainTest, type Task } from '../../tasks/task.ts'
+import { mainTest } from '../../tasks/task.ts'
 import { DataError } from '../../util/errors.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { diversity } from './diversity.ts'
@@ -85,7 +84,7 @@ const measure = (subject: Subject, probe: ProbeSettings): Promise<unknown> => {
  */
 export async function* probe(
   probes: readonly ProbeSettings[],
-  { task, maxTokens }: { task: Task<unknown>; maxTokens: number },
+  measured: Pick<Subject, 'task' | 'maxTokens'>,
   folders: { trained: string; initial: string },
 ): AsyncGenerator<{ name: ProbeSettings['name']; result: unknown }> {
   const opened = [folders.trained, folders.initial].map(folder =>
@@ -93,7 +92,7 @@ export async function* probe(
   )
   try {
     const [trained, initial] = await Promise.all(opened)
-    const subject: Subject = { trained, initial, task: scored(task), maxTokens }
+    const subject: Subject = { trained, initial, ...measured }
     for (const own of probes) yield { name: own.name, result: await measure(subject, own) }
   } finally {
     const settled = await Promise.allSettled(opened)

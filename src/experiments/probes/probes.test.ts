@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { MINIATURES } from '../../recipes/common/miniatures.ts'
 import { ruscarlSchema } from '../../recipes/ruscarl/config.ts'
 import { packingPhaseSchema, phaseConfig } from '../../recipes/sft/config.ts'
 import { runSftRecipe } from '../../recipes/sft/run.ts'
+import { scored } from '../../tasks/scored-response.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { fakeRegistration } from '../fake-paper.fixture.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
@@ -39,7 +40,7 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       { name: 'diversity', problems: 4, samples: 4 },
       { name: 'internalisation', problems: 8, thresholds: [-100, 100] },
     ].map(probe => probeSchema.parse({ ...probe, arms: ['any'] }))
-    const subject = { task: MINIATURES.packing.open({ world: 'packing' }), maxTokens: 12 }
+    const subject = { task: scored<unknown>(MINIATURES.packing.open({ world: 'packing' })), maxTokens: 12 }
     start = checkpoint!
     const folders = { trained: start, initial: start }
     for await (const { name, result } of probe(probes, subject, folders)) found.set(name, result)
@@ -116,5 +117,37 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
     await expect(runProbes(probes, job)).rejects.toThrow('expected at most 2, the samples, got 4')
     expect(missingProbes(probes, job).map(({ name }) => name)).toEqual(['best-of-n'])
     expect(JSON.parse(readFileSync(probeFile(job, 'diversity'), 'utf8')).n).toBe(2)
+  })
+
+  it('ask the conversations that a run was about', async () => {
+    const registration = fakeRegistration()
+    const [, job] = jobsOf(registration, workFolders(join(dir, 'talk'), registration), () => ({}))
+    const verifier = { kind: 'rule', fn: 'length', params: { min: 1 } }
+    const rows = ['Say hello.', 'Name a river.', 'Name a town.'].map((prompt, i) =>
+      JSON.stringify({
+        id: `row-${i}`,
+        prompt,
+        criteria: [{ id: 'some', text: 'Says something', points: 1, verifier }],
+      }),
+    )
+    const file = join(dir, 'rows.jsonl')
+    writeFileAtomic(file, `${rows.join('\n')}\n`)
+    const config = ruscarlSchema.parse({
+      model: { folder: 'models/chat-start' },
+      task: { kind: 'conversations', file, holdOut: 1 },
+      rollout: { prompts: 2, samples: 2, maxTokens: 6 },
+    })
+    const run = { id: 'run', createdAt: '2026-01-01T00:00:00.000Z', config }
+    writeFileAtomic(join(runDir(job), 'config.json'), JSON.stringify(run))
+    const checkpoint = join(runDir(job), 'checkpoints', 'step-000001')
+    cpSync('models/chat-start', checkpoint, { recursive: true })
+    writeFileAtomic(join(checkpoint, 'run-state.json'), '{}')
+    const probes = [
+      probeSchema.parse({ name: 'best-of-n', problems: 1, samples: 2, ns: [2], arms: [job.arm] }),
+    ]
+    await runProbes(probes, job)
+    const { byProblem, curve } = JSON.parse(readFileSync(probeFile(job, 'best-of-n'), 'utf8'))
+    expect(byProblem[0].id).toMatch(/^row-/)
+    expect(curve).toEqual([{ n: 2, score: 1 }])
   })
 })

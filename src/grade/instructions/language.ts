@@ -1,6 +1,5 @@
 /** @file Which language a text is in. */
 
-import { franc } from 'franc'
 import { wordsIn } from '../../util/words.ts'
 import { lazily } from './lazy.ts'
 
@@ -30,9 +29,10 @@ interface Eld {
 }
 
 const eld = lazily<Eld>('eld/small')
+const franc = lazily<typeof import('franc')>('franc')
 
 const byFranc = (text: string): string =>
-  FRANC_LANGUAGES[franc(text, { only: Object.keys(FRANC_LANGUAGES), minLength: 1 })] ?? ''
+  FRANC_LANGUAGES[franc().franc(text, { only: Object.keys(FRANC_LANGUAGES), minLength: 1 })] ?? ''
 
 /**
  * Whether a text is in a language (a code of LANGUAGES). A text without letters is in any: nothing speaks against it, and

@@ -12,7 +12,7 @@ export interface BatchJob {
   options: Omit<SamplingOptions, 'seed'>
   /** Samples of the prompt. */
   count: number
-  /** The same seed gives the same samples, whoever else is in the batch. */
+  /** The same seed gives the same samples but for rounding, whoever else is in the batch. */
   seed: number | string
   onToken?: (token: SampledToken) => void
 }

@@ -131,6 +131,9 @@ describe('a checkpoint as a chat model', () => {
     expect(chats[2].variant).not.toBe(chats[1].variant)
     chats.push(await openLocalChat(copy, { threads: 1, sampleBits: 8 }))
     expect(chats[3].variant).not.toBe(chats[2].variant)
+    const request = { prompts: [[1, 2, 3]], maxTokens: 4, temperature: 0, stopTokens: [] }
+    const [whole, rounded] = await Promise.all(chats.slice(2).map(({ policy }) => policy.sample(request)))
+    expect(rounded[0].logprobs).not.toEqual(whole[0].logprobs)
     await Promise.all(chats.map(({ policy }) => policy.close()))
   })
 })

@@ -62,6 +62,7 @@ export interface LocalChatOptions extends Pick<FetchModelOptions, 'status'> {
   /** Default: its name on the hub, or that of its folder. */
   name?: string
   threads?: number
+  /** Of a weight while tokens are drawn; 32 by default. See `EngineOptions.sampleBits`. */
   sampleBits?: SampleBits
   /** Folder of an adapter that goes on the model, whatever base it names. */
   adapter?: string

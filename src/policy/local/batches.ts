@@ -10,6 +10,8 @@ export interface Sequence {
   tokens: TokenIds
   /** Scored in place of the tokens themselves. */
   targets?: TokenIds
+  /** So many of the tokens, from the first, are the end of the prompt: others share what is before them, and no more. */
+  ofPrompt?: number
 }
 
 /** Sequences that share a prompt; `members` are indices into the batch. */
@@ -23,6 +25,8 @@ interface Group {
 export interface MicroBatch {
   prompts: readonly TokenIds[]
   slots: readonly number[]
+  /** In each slot the place of the first token that does not belong to the prompt. */
+  starts: readonly number[]
   /** P, G, T, and S = longest prompt without its last token. */
   sizes: { P: number; G: number; T: number; S: number }
   /** Share of its places, of prompts and samples, that hold no token. */
@@ -31,22 +35,36 @@ export interface MicroBatch {
   isEmpty: boolean
 }
 
-/** Sequences that share a prompt, at most `largest` together; a prompt is recognised by its content. */
-const groupByPrompt = (sequences: readonly Sequence[], largest: number): Group[] => {
-  const open = new Map<string, Group>()
-  const groups: Group[] = []
+/**
+ * How many sequences of up to `longest` tokens go into a micro-batch behind one prompt. The prompt itself comes on top of the budget: it
+ * is computed again for each part, which costs more than it takes.
+ */
+export const membersWithin = (tokenBudget: number, longest: number): number =>
+  Math.max(1, Math.floor(tokenBudget / Math.max(1, longest)))
+
+/** Parts of nearly one size that each fit into a micro-batch, where the whole does not. */
+const inParts = (group: Group, lengths: readonly number[], tokenBudget: number): Group[] => {
+  const { prompt, members, longest } = group
+  const parts = Math.ceil(members.length / membersWithin(tokenBudget, longest))
+  const size = Math.ceil(members.length / parts)
+  return Array.from({ length: Math.ceil(members.length / size) }, (_, part) => {
+    const own = members.slice(part * size, (part + 1) * size)
+    return { prompt, members: own, longest: largest(own.map(member => lengths[member])) }
+  })
+}
+
+/** Sequences that share a prompt, as many together as the budget allows; a prompt is recognised by its content. */
+const groupByPrompt = (sequences: readonly Sequence[], tokenBudget: number): Group[] => {
+  const groups = new Map<string, Group>()
   sequences.forEach(({ promptTokens, tokens }, index) => {
     const key = promptTokens.join(',')
-    let group = open.get(key)
-    if (!group || group.members.length >= largest) {
-      group = { prompt: promptTokens, members: [], longest: 0 }
-      open.set(key, group)
-      groups.push(group)
-    }
+    const group = groups.get(key) ?? { prompt: promptTokens, members: [], longest: 0 }
+    groups.set(key, group)
     group.members.push(index)
     group.longest = Math.max(group.longest, tokens.length)
   })
-  return groups
+  const lengths = sequences.map(({ tokens }) => tokens.length)
+  return [...groups.values()].flatMap(group => inParts(group, lengths, tokenBudget))
 }
 
 /** What a model accepts. */
@@ -56,7 +74,7 @@ export interface ModelLimits {
 }
 
 const checkSequence = (
-  { promptTokens, tokens, targets = tokens }: Sequence,
+  { promptTokens, tokens, targets = tokens, ofPrompt = 0 }: Sequence,
   index: number,
   { maxPositions, vocabSize }: ModelLimits,
 ) => {
@@ -66,7 +84,7 @@ const checkSequence = (
     })
   if (promptTokens.length + tokens.length > maxPositions + 1)
     throw new DataError(
-      `sequence ${index}: ${promptTokens.length} prompt and ${tokens.length} response tokens exceed the context of ${maxPositions}`,
+      `sequence ${index}: ${promptTokens.length + ofPrompt} prompt and ${tokens.length - ofPrompt} response tokens exceed the context of ${maxPositions}`,
       { hint: 'shorten the prompt or lower maxTokens' },
     )
   for (const part of [promptTokens, tokens, targets])
@@ -78,8 +96,8 @@ const checkSequence = (
 }
 
 /**
- * Cuts a batch into micro-batches of at most about `tokenBudget` padded tokens, longest first. A group never exceeds the
- * budget unless a single sequence does.
+ * Cuts a batch into micro-batches of at most about `tokenBudget` padded tokens, longest first. Samples of one
+ * prompt may exceed it by that prompt, and a single sequence by whatever it has.
  * @throws DataError for an empty prompt, a sequence beyond the context, or a token outside the vocabulary.
  */
 export const microBatches = (
@@ -90,8 +108,7 @@ export const microBatches = (
   sequences.forEach((sequence, index) => {
     checkSequence(sequence, index, limits)
   })
-  const longest = Math.max(1, largest(sequences.map(({ tokens }) => tokens.length)))
-  const groups = groupByPrompt(sequences, Math.max(1, Math.floor(tokenBudget / longest)))
+  const groups = groupByPrompt(sequences, tokenBudget)
   const order = groups
     .map((group, at) => ({ group, at }))
     .sort(
@@ -134,7 +151,8 @@ const toMicroBatch = (groups: readonly Group[], sequences: readonly Sequence[]):
   const promptTokens = sum(groups.map(({ prompt }) => prompt.length - 1))
   const slots = groups.flatMap(({ members }) => Array.from({ length: sizes.G }, (_, g) => members[g] ?? -1))
   const padding = 1 - (tokens + promptTokens) / paddedTokens(groups)
-  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes, padding, isEmpty: tokens === 0 }
+  const starts = slots.map(index => sequences[index]?.ofPrompt ?? 0)
+  return { prompts: groups.map(({ prompt }) => prompt), slots, starts, sizes, padding, isEmpty: tokens === 0 }
 }
 
 /**
@@ -185,6 +203,19 @@ export const batchValues = (
     ...(S > 0 && { prefixMask: { data: prefixMask, dims: [P, S] } }),
   }
 }
+
+/** Tokens that batches compute. @param logits how much more than one a token of a sample counts: logits are computed after it */
+export const computedTokens = (
+  batches: readonly MicroBatch[],
+  sequences: readonly Sequence[],
+  logits: number,
+): number =>
+  sum(
+    batches.flatMap(({ prompts, slots }) => [
+      ...prompts.map(({ length }) => length - 1),
+      ...slots.map(index => (sequences[index]?.tokens.length ?? 0) * (1 + logits)),
+    ]),
+  )
 
 /** The places that hold a token, in order. */
 const takenPlaces = (count: number, isTaken: (place: number) => boolean): number[] =>
@@ -256,7 +287,7 @@ export const spreadTokens = (
   const { P, G, T } = batch.sizes
   const data = new Float32Array(P * G * T)
   batch.slots.forEach((index, slot) => {
-    if (index >= 0) data.set(perSequence(index), slot * T)
+    if (index >= 0) data.set(perSequence(index), slot * T + batch.starts[slot])
   })
   return { data, dims: [P, G, T] }
 }
@@ -267,4 +298,7 @@ export const gatherTokens = (
   slot: number,
   length: number,
   output: Float32Array,
-): Float32Array => output.slice(slot * batch.sizes.T, slot * batch.sizes.T + length)
+): Float32Array => {
+  const start = slot * batch.sizes.T + batch.starts[slot]
+  return output.slice(start, start + length)
+}

@@ -7,6 +7,7 @@ import { type Weights, weightInputs } from '../../model/transformer.ts'
 import { tensorSpecs } from '../../model/weights.ts'
 import {
   add,
+  codeType,
   constant,
   Executable,
   type ExecutableOptions,
@@ -45,7 +46,10 @@ const mergedTensors = async (
   return merged
 }
 
-/** Weights fixed into a graph, an adapter added to them (.6 to .8 s of two cores for a hundred million): the runtime packs them once instead of on every run. */
+/**
+ * Weights fixed into a graph, an adapter added to them (.6 to .8 s of two cores for a hundred million): the runtime packs them once
+ * instead of on every run.
+ */
 export const constantWeights = async (
   config: ModelConfig,
   lora: LoraConfig | null,
@@ -75,12 +79,13 @@ export const quantizedWeights = async (
   running: ExecutableOptions,
 ): Promise<Weights> => {
   const matrices = new Map<string, QuantizedMatrix>()
-  const rounding = await Executable.compile({ ...quantized(input('w', ['O', 'I'])) }, running)
+  const type = await codeType(running)
+  const rounding = await Executable.compile({ ...quantized(input('w', ['O', 'I']), type) }, running)
   for (const { name } of productSpecs(config)) {
     const { data, shape } = tensors.get(name)!
     const { codes, scales } = await rounding.run({ w: { data, dims: shape } })
     matrices.set(name, {
-      codes: constant(codes.data, codes.dims, 'int8'),
+      codes: constant(codes.data, codes.dims, type),
       scales: constant(scales.data, scales.dims),
     })
   }

@@ -346,10 +346,17 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
       expect(calls).toBe(1)
       const rows = PROMPTS.map(prompt => ({ prompt, maxTokens: 3, stream: 's' }))
       let replies = 0
+      let fail = () => {}
+      const failed = new Promise<void>(resolve => {
+        fail = resolve
+      })
       const speaking = policy.converse!({ rows, instant: true }, async (row): Promise<NextTurn> => {
-        if (row === 0) throw new Error('no tool')
+        if (row === 0) {
+          fail()
+          throw new Error('no tool')
+        }
         replies++
-        await new Promise(resolve => setTimeout(resolve, 50))
+        await failed
         return { tokens: [row], maxTokens: 3, stream: 't' }
       })
       await expect(speaking).rejects.toThrow('no tool')

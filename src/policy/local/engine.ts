@@ -4,6 +4,7 @@ import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../mode
 import { parseCheckpointJson } from '../../model/weights.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Device, type ExecutableOptions, type Gate, type Provider, type Traffic } from '../../tensor/index.ts'
+import { ConfigError } from '../../util/errors.ts'
 import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import { HiddenStates } from './hidden-states.ts'
@@ -12,7 +13,7 @@ import type { MomentPieces, Shard } from './optimizer-step.ts'
 import { Parameters } from './parameters.ts'
 import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
-import type { SampleBits } from './weight-sizes.ts'
+import { hasTwoLayouts, type SampleBits } from './weight-sizes.ts'
 
 export interface EngineOptions {
   /** What computes: `cpu` by default. Of a device, weights, gradients, the optimiser's state and caches stay there. */
@@ -27,11 +28,17 @@ export interface EngineOptions {
   maxRows?: number
   /** Scores of attention that prompts are read with at a time; see `MOST_SCORES`. On a device all prompts of a wave go together. */
   mostScores?: number
-  /** Padded tokens that go through a training graph at a time; 2048 by default: more is no faster and takes memory. */
+  /**
+   * Prompts that begin alike are read, and learnt from, with what they share computed once, where that saves a tenth of the tokens or
+   * more. By default of models above 16 million weights, on the processor: smaller ones gain little.
+   */
+  shareBeginnings?: boolean
+  /** Padded tokens that go through a training graph at a time; 2048 by default. More is faster only where many share a long beginning. */
   microBatchTokens?: number
   /**
    * Bits of a weight while tokens are drawn; 32 by default. 8: matrices are rounded, and a sample's log-probs are those that it was
-   * drawn by, but for its first token, which the prompt's pass gives. On the processor alone.
+   * drawn by, but for its first token, which the prompt's pass gives. In a conversation what was drawn in earlier turns has been read
+   * in 8 bits as well. On the processor alone.
    */
   sampleBits?: SampleBits
   /** Layers are computed a second time for their gradient: less memory for about a third more time; false by default. */
@@ -94,11 +101,15 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     part,
   } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
+  if (bits !== undefined && bits !== 8 && bits !== 32)
+    throw new ConfigError(`sampleBits: expected 8 or 32, got ${JSON.stringify(bits)}`)
   const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running), part)
-  const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
+  const { shareBeginnings = provider === 'cpu' && !hasTwoLayouts(parameters.count) } = options
+  const trainer = new Trainer(parameters, { running, microBatchTokens, recompute, shareBeginnings })
   const nextLogits = (prompts: readonly TokenIds[]) => trainer.nextLogits(prompts)
-  const sampling = { running, maxRows, mostScores, bits, nextLogits }
+  const readShared = (prompts: readonly TokenIds[]) => trainer.readPrompts(prompts)
+  const sampling = { running, maxRows, mostScores, bits, nextLogits, readShared }
   const sampler = new Sampler(parameters, sampling, () => tokenizerOf(parameters))
   const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
   return {

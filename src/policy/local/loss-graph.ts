@@ -5,6 +5,7 @@ import {
   type BatchLayout,
   groupedHidden,
   groupedInputs,
+  type KeyValueTaker,
   logitsOf,
   outputTable,
   SAMPLES,
@@ -86,11 +87,32 @@ export const forwardGraph = (
   }
 }
 
-/** Logits [L, V] after the samples' tokens at the places `last` [L]. */
-export const nextTokenGraph = (config: ModelConfig, weights: Weights, layout: BatchLayout): Tensor => {
-  const hidden = groupedHidden(config, weights, groupedInputs(layout))
+/** Before the names of what belongs to the prompts of a grouped batch. */
+export const OF_PROMPTS = 'prompt.'
+
+/**
+ * Logits [L, V] after the samples' tokens at the places `last` [L].
+ * @param keeps whether keys and values are outputs too: `k<l>` and `v<l>` [kvHeads, P*G*T, headDim] of samples, of prompts
+ *   `prompt.k<l>` and `prompt.v<l>` [kvHeads, P*S, headDim]
+ */
+export const nextTokenGraph = (
+  config: ModelConfig,
+  weights: Weights,
+  layout: BatchLayout,
+  keeps: boolean,
+): Record<string, Tensor> => {
+  const kept: Record<string, Tensor> = {}
+  const keep: KeyValueTaker = (layer, keys, values) => {
+    const prefixes = layout.withPrefix ? [OF_PROMPTS, ''] : ['']
+    prefixes.forEach((prefix, part) => {
+      kept[`${prefix}k${layer}`] = keys[part]
+      kept[`${prefix}v${layer}`] = values[part]
+    })
+  }
+  const batch = groupedInputs(layout)
+  const hidden = groupedHidden(config, weights, batch, null, keeps ? keep : undefined)
   const last = gather(hidden, input('last', ['L'], 'int64'))
-  return logitsOf(config, weights, last)
+  return { ...kept, logits: logitsOf(config, weights, last) }
 }
 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>

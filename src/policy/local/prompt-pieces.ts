@@ -27,51 +27,71 @@ export const promptPieces = (lengths: readonly number[], heads: number, most = M
   return [...pieces, { start, end: lengths.length }]
 }
 
-/** What the pass gave for a piece, whose prompts are padded to `padded`. */
-export interface PieceOutputs {
-  prompts: number
-  padded: number
-  values: Record<string, TensorValue>
+/** Neighbouring places of the outputs `k<layer>` and `v<layer>`, whose names begin with the prefix. */
+interface Places {
+  prefix: string
+  start: number
+  count: number
 }
 
-/** What one pass over all prompts, padded to the longest, would have given: logits, keys and values. */
+/** What a pass gave for some prompts. */
+export interface PieceOutputs {
+  /** Logits [prompts, V], and of each layer keys and values [kvHeads, places, headDim]. */
+  values: Record<string, TensorValue>
+  /** For each row of logits: which prompt it follows, and where the keys and values of its tokens are. */
+  rows: readonly { prompt: number; places: readonly Places[] }[]
+}
+
+/** What one pass over all prompts, padded to the longest, would have given: logits, keys and values [kvHeads, prompts, padded, headDim]. */
 export const joinedOutputs = (
   { layers, kvHeads, headDim }: CacheShape,
   pieces: readonly PieceOutputs[],
+  lengths: readonly number[],
 ): Record<string, TensorValue> => {
-  if (pieces.length === 1) return pieces[0].values
-  const prompts = pieces.reduce((sum, piece) => sum + piece.prompts, 0)
-  const padded = Math.max(...pieces.map(piece => piece.padded))
+  const padded = Math.max(...lengths)
+  if (isWhole(pieces, padded, kvHeads * lengths.length * padded * headDim)) return pieces[0].values
+  const dims = [kvHeads, lengths.length, padded, headDim]
   const joined = (name: string): TensorValue => {
-    const data = new Float32Array(kvHeads * prompts * padded * headDim)
-    let first = 0
-    for (const { values, ...piece } of pieces) {
-      const from = values[name].data as Float32Array
-      const block = piece.padded * headDim
-      for (let head = 0; head < kvHeads; head++)
-        for (let p = 0; p < piece.prompts; p++) {
-          const at = (head * piece.prompts + p) * block
-          data.set(from.subarray(at, at + block), (head * prompts + first + p) * padded * headDim)
+    const data = new Float32Array(kvHeads * lengths.length * padded * headDim)
+    for (const { values, rows } of pieces)
+      for (const { prompt, places } of rows) {
+        let to = prompt * padded
+        for (const { prefix, start, count } of places) {
+          const from = values[prefix + name].data as Float32Array
+          const width = from.length / kvHeads
+          for (let head = 0; head < kvHeads; head++)
+            data.set(
+              from.subarray(head * width + start * headDim, head * width + (start + count) * headDim),
+              (head * lengths.length * padded + to) * headDim,
+            )
+          to += count
         }
-      first += piece.prompts
-      // It is there twice as long as it stays here.
-      delete values[name]
-    }
-    return { data, dims: [kvHeads, prompts, padded, headDim] }
+      }
+    // It is there twice as long as it stays here.
+    for (const { values, rows } of pieces)
+      for (const { prefix } of rows[0].places) delete values[prefix + name]
+    return { data, dims }
   }
   const names = Array.from({ length: layers }, (_, layer) => [`k${layer}`, `v${layer}`]).flat()
   const caches = Object.fromEntries(names.map(name => [name, joined(name)]))
-  return { ...caches, logits: joinedRows(pieces.map(({ values }) => values.logits)) }
+  return { ...caches, logits: joinedLogits(pieces, lengths.length) }
 }
 
-const joinedRows = (parts: readonly TensorValue[]): TensorValue => {
-  const width = parts[0].dims[1]
-  const rows = parts.reduce((sum, { dims }) => sum + dims[0], 0)
-  const data = new Float32Array(rows * width)
-  let at = 0
-  for (const part of parts) {
-    data.set(part.data as Float32Array, at)
-    at += part.data.length
-  }
-  return { data, dims: [rows, width] }
+/** Whether one pass gave it all, in order, and nothing else. */
+const isWhole = ([{ values, rows }, ...others]: readonly PieceOutputs[], padded: number, size: number) =>
+  others.length === 0 &&
+  values.k0.data.length === size &&
+  rows.every(
+    ({ prompt, places }, row) => prompt === row && places.length === 1 && places[0].start === row * padded,
+  )
+
+const joinedLogits = (pieces: readonly PieceOutputs[], prompts: number): TensorValue => {
+  const [, width] = pieces[0].values.logits.dims
+  const data = new Float32Array(prompts * width)
+  for (const { values, rows } of pieces)
+    rows.forEach(({ prompt }, row) => {
+      const logits = values.logits.data as Float32Array
+      data.set(logits.subarray(row * width, (row + 1) * width), prompt * width)
+    })
+  return { data, dims: [prompts, width] }
 }

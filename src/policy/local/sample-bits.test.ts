@@ -60,6 +60,10 @@ describe('sampling with weights of 8 bits', () => {
     expect(rounded).toBeLessThan(0.05)
   })
 
+  it('has 8 or 32 of them', () => {
+    expect(() => engineOf({}, { sampleBits: 16 as 8 })).toThrow('sampleBits: expected 8 or 32, got 16')
+  })
+
   it('draws the same however many rows run together', async () => {
     const tokens = async (maxRows: number) =>
       (await engineOf({}, { maxRows }).sample(REQUEST)).map(sample => [...sample.tokens])

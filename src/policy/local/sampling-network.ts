@@ -16,6 +16,8 @@ export interface NetworkOptions {
   mostScores?: number
   /** Of a weight; see `EngineOptions.sampleBits`. */
   bits?: SampleBits
+  /** See `Trainer.readPrompts`. */
+  readShared(prompts: readonly TokenIds[]): Promise<PieceOutputs[] | null>
 }
 
 /** Graphs are compiled when they are first wanted, and anew when weights that are fixed into them have changed. */
@@ -24,17 +26,19 @@ export class SamplingNetwork {
   readonly #running: ExecutableOptions
   readonly #mostScores: number | undefined
   readonly #bits: SampleBits
+  readonly #readShared: NetworkOptions['readShared']
   readonly #memory = new CacheMemory()
   #cacheGraphs: CacheGraphs | null = null
   #prefill: Executable | null = null
   /** Of each layout that was wanted. */
   readonly #steps = new Map<boolean, { executable: Executable; version: number }>()
 
-  constructor(parameters: Parameters, { running, mostScores, bits = 32 }: NetworkOptions) {
+  constructor(parameters: Parameters, { running, mostScores, bits = 32, readShared }: NetworkOptions) {
     this.#parameters = parameters
     this.#running = running
     this.#mostScores = mostScores
     this.#bits = bits
+    this.#readShared = readShared
   }
 
   get #isOnDevice(): boolean {
@@ -102,13 +106,26 @@ export class SamplingNetwork {
       const cache = await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
       return { logits: values.logits.data as Float32Array, cache }
     }
-    const pieces: PieceOutputs[] = []
-    for (const { start, end } of promptPieces(lengths, config.heads, this.#mostScores))
-      pieces.push(await this.#runPiece(prompts.slice(start, end)))
-    const values = joinedOutputs(config, pieces)
+    const pieces = (await this.#readShared(prompts)) ?? (await this.#readApart(prompts))
+    const values = joinedOutputs(config, pieces, lengths)
     const padded = Math.max(...lengths)
     const cache = new KeyValueCache(config, this.#memory, values, lengths, padded, samples, newTokens)
     return { logits: values.logits.data as Float32Array, cache }
+  }
+
+  async #readApart(prompts: readonly TokenIds[]): Promise<PieceOutputs[]> {
+    const pieces: PieceOutputs[] = []
+    const lengths = prompts.map(prompt => prompt.length)
+    for (const { start, end } of promptPieces(lengths, this.#parameters.config.heads, this.#mostScores)) {
+      const { values } = await this.#runPiece(prompts.slice(start, end))
+      const longest = Math.max(...lengths.slice(start, end))
+      const rows = lengths.slice(start, end).map((count, row) => ({
+        prompt: start + row,
+        places: [{ prefix: '', start: row * longest, count }],
+      }))
+      pieces.push({ values, rows })
+    }
+    return pieces
   }
 
   async #runPiece(prompts: readonly TokenIds[]) {
@@ -124,12 +141,11 @@ export class SamplingNetwork {
       last[p] = BigInt(p * longest + prompt.length - 1)
     })
     const prefill = await this.prefill()
-    const outputs = await prefill.execute({
+    return prefill.execute({
       tokens: { data: tokens, dims: [tokens.length] },
       positions: { data: positions, dims: [prompts.length, longest] },
       last: { data: last, dims: [prompts.length] },
       ...(await this.#parameters.feeds(prefill.model.inputs)),
     })
-    return { ...outputs, prompts: prompts.length, padded: longest }
   }
 }

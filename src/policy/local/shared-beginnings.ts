@@ -1,7 +1,7 @@
-/** @file Prompts of which one token each is to follow: where to cut them, so that what several begin with is computed once. */
+/** @file Prompts that begin alike: where to cut them, so that what several begin with is computed once. */
 
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Sequence } from './batches.ts'
+import { membersWithin, type Sequence } from './batches.ts'
 
 const sharedLength = (a: TokenIds, b: TokenIds): number => {
   let length = 0
@@ -12,8 +12,14 @@ const sharedLength = (a: TokenIds, b: TokenIds): number => {
 /**
  * Prompts as sequences that share their beginnings, such that the fewest tokens are computed when neighbours in the order of
  * their tokens go together. A token stands at the end of each for the one that is to follow.
+ * @param tokenBudget of a micro-batch: a beginning is computed again in each that its prompts fill
+ * @param after tokens that follow each prompt there
  */
-export const sharedBeginnings = (prompts: readonly TokenIds[]): Sequence[] => {
+export const sharedBeginnings = (
+  prompts: readonly TokenIds[],
+  tokenBudget: number,
+  after: (prompt: number) => number = () => 1,
+): Sequence[] => {
   const order = prompts
     .map((_, i) => i)
     .sort((i, j) => {
@@ -27,9 +33,13 @@ export const sharedBeginnings = (prompts: readonly TokenIds[]): Sequence[] => {
     let least = { tokens: Number.POSITIVE_INFINITY, from: 0, length: 0 }
     let { length } = prompts[order[end - 1]]
     let all = 0
+    let longest = 0
     for (let from = end - 1; from >= 0 && length > 0; length = Math.min(length, shared[from--])) {
-      all += prompts[order[from]].length
-      const tokens = best[from].tokens + all - (end - from - 1) * length
+      const prompt = prompts[order[from]].length
+      all += prompt
+      longest = Math.max(longest, prompt + after(order[from]))
+      const times = Math.ceil((end - from) / membersWithin(tokenBudget, longest - length))
+      const tokens = best[from].tokens + all - (end - from - times) * length
       if (tokens < least.tokens) least = { tokens, from, length }
     }
     best.push(least)
@@ -41,4 +51,25 @@ export const sharedBeginnings = (prompts: readonly TokenIds[]): Sequence[] => {
       sequences[i] = { promptTokens: tokens.splice(0, best[end].length), tokens: [...tokens, 0] }
     }
   return sequences
+}
+
+/** Of more, looking for the best cuts would take long: it compares each with all before it. */
+const MOST_SEQUENCES = 4096
+
+/** The sequences with no more in their prompts than others share, the rest of these before their tokens; null where that is not looked for. */
+export const cutBeginnings = (
+  sequences: readonly Sequence[],
+  tokenBudget: number,
+): readonly Sequence[] | null => {
+  // Empty prompts are refused where batches are made.
+  if (sequences.length > MOST_SEQUENCES || sequences.some(({ promptTokens }) => promptTokens.length === 0))
+    return null
+  const prompts = sequences.map(({ promptTokens }) => promptTokens)
+  const cut = sharedBeginnings(prompts, tokenBudget, i => sequences[i].tokens.length)
+  return sequences.map(({ tokens, targets = tokens }, i) => {
+    const { promptTokens } = cut[i]
+    const rest = cut[i].tokens.slice(0, -1)
+    const behind = (of: TokenIds) => [...rest, ...of]
+    return { promptTokens, tokens: behind(tokens), targets: behind(targets), ofPrompt: rest.length }
+  })
 }

@@ -16,6 +16,7 @@ import type { LogprobOptions, LossOptions, ScoreItem, StepOptions, StepStats } f
 import { lossRefusal } from '../update.ts'
 import {
   batchValues,
+  computedTokens,
   gatherTokens,
   lastPlaces,
   type MicroBatch,
@@ -25,9 +26,10 @@ import {
   withoutPadding,
 } from './batches.ts'
 import { gradientName } from './gradient.ts'
-import { forwardGraph, lossGraph, lossInputs, nextTokenGraph } from './loss-graph.ts'
+import { forwardGraph, lossGraph, lossInputs, nextTokenGraph, OF_PROMPTS } from './loss-graph.ts'
 import type { Parameters } from './parameters.ts'
-import { sharedBeginnings } from './shared-beginnings.ts'
+import type { PieceOutputs } from './prompt-pieces.ts'
+import { cutBeginnings, sharedBeginnings } from './shared-beginnings.ts'
 import {
   type BatchScores,
   batchStats,
@@ -44,6 +46,8 @@ export interface TrainerOptions {
   microBatchTokens: number
   /** Layers are computed a second time for their gradient, and only their inputs are kept. */
   recompute?: boolean
+  /** What prompts begin with is computed once for those that share it, where that saves much. */
+  shareBeginnings?: boolean
 }
 
 export type LocalStepStats = StepStats & { gradNorm: number }
@@ -53,6 +57,14 @@ const MOST_GRAPHS = 8
 
 /** Share of padding in a micro-batch up to which a small model computes it with the rest: moving rows takes about as much. */
 const PADDING_KEPT = 0.05
+
+/** Part of the tokens that sharing beginnings has to leave at most, for the graphs and the copies that it takes. */
+const MOST_SHARED = 0.9
+
+interface BatchedSequences {
+  sequences: readonly Sequence[]
+  batches: readonly MicroBatch[]
+}
 
 const floats = (value: TensorValue): Float32Array => value.data as Float32Array
 
@@ -125,12 +137,38 @@ export class Trainer {
     return Object.fromEntries(Object.entries(all).filter(([name]) => graph.takes(name)))
   }
 
+  /** Of a token's computation, what logits are beside the rest. */
+  get #logitsShare(): number {
+    const { vocabSize, hiddenSize } = this.#parameters.config
+    const table = vocabSize * hiddenSize
+    return table / Math.max(1, this.#parameters.count - table)
+  }
+
+  /** The sequences cut where they begin alike, in batches; null where that computes little less than `apart` tokens. */
+  #sharing(sequences: readonly Sequence[], apart: () => number, logits: number): BatchedSequences | null {
+    const cut = this.#options.shareBeginnings
+      ? cutBeginnings(sequences, this.#options.microBatchTokens)
+      : null
+    if (!cut) return null
+    const batches = this.#batches(cut)
+    return computedTokens(batches, cut, logits) <= MOST_SHARED * apart() ? { sequences: cut, batches } : null
+  }
+
+  /** As batches that are computed with logits after each token, in the cheaper of two ways. */
+  #batched(sequences: readonly Sequence[]): BatchedSequences {
+    const batches = this.#batches(sequences)
+    const logits = this.#logitsShare
+    const shared = this.#sharing(sequences, () => computedTokens(batches, sequences, logits), logits)
+    return shared ?? { sequences, batches }
+  }
+
   async score(items: readonly ScoreItem[], options: LogprobOptions = {}): Promise<LocalScores[]> {
     const results = new Array<LocalScores>(items.length)
-    for (const batch of this.#batches(items)) {
+    const { sequences, batches } = this.#batched(items)
+    for (const batch of batches) {
       const graph = await this.#scoring(this.#layout(batch))
       const outputs = await graph.run({
-        ...this.#values(batch, items, graph, options.temperature ?? 1),
+        ...this.#values(batch, sequences, graph, options.temperature ?? 1),
         ...(await this.#parameters.feeds(graph.model.inputs, options.weights)),
       })
       collect(batch, items, outputs, results)
@@ -140,24 +178,40 @@ export class Trainer {
 
   /** Logits after each prompt, [V] each. */
   async nextLogits(prompts: readonly TokenIds[]): Promise<Float32Array[]> {
-    const { config } = this.#parameters
-    const sequences = sharedBeginnings(prompts)
+    const { vocabSize } = this.#parameters.config
     const results = new Array<Float32Array>(prompts.length)
-    for (const batch of this.#batches(sequences)) {
+    const sequences = sharedBeginnings(prompts, this.#options.microBatchTokens)
+    const batches = this.#batches(sequences)
+    for (const { values, rows } of await this.#readOn({ sequences, batches }, false))
+      rows.forEach(({ prompt }, row) => {
+        results[prompt] = floats(values.logits).subarray(row * vocabSize, (row + 1) * vocabSize)
+      })
+    return results
+  }
+
+  /** Reads prompts, what several begin with once for those of a batch; null where that saves little. */
+  async readPrompts(prompts: readonly TokenIds[]): Promise<PieceOutputs[] | null> {
+    const apart = prompts.reduce((sum, { length }) => sum + length, 0)
+    const sequences = prompts.map(promptTokens => ({ promptTokens, tokens: [0] }))
+    const shared = this.#sharing(sequences, () => apart, 0)
+    return shared && this.#readOn(shared, true)
+  }
+
+  /** What follows the last token but one of each sequence. @param keeps see `nextTokenGraph` */
+  async #readOn({ sequences, batches }: BatchedSequences, keeps: boolean): Promise<PieceOutputs[]> {
+    const pieces: PieceOutputs[] = []
+    for (const batch of batches) {
       const layout = this.#layout(batch)
-      const outputs = () => ({ logits: nextTokenGraph(config, this.#parameters.asInputs(), layout) })
-      const graph = await this.#compiled(`next/${JSON.stringify(layout)}`, outputs)
-      const { logits } = await graph.run({
+      const outputs = () =>
+        nextTokenGraph(this.#parameters.config, this.#parameters.asInputs(), layout, keeps)
+      const graph = await this.#compiled(`next/${keeps}/${JSON.stringify(layout)}`, outputs)
+      const values = await graph.run({
         ...this.#values(batch, sequences, graph, 1),
         ...(await this.#parameters.feeds(graph.model.inputs)),
       })
-      batch.slots
-        .filter(index => index >= 0)
-        .forEach((index, row) => {
-          results[index] = floats(logits).subarray(row * config.vocabSize, (row + 1) * config.vocabSize)
-        })
+      pieces.push({ values, rows: rowsOf(batch, sequences) })
     }
-    return results
+    return pieces
   }
 
   /** Adds a batch's gradient to the accumulated one; drops all of it when the batch cannot be used. */
@@ -202,11 +256,11 @@ export class Trainer {
     if (refusal !== null) throw new ConfigError(`loss${refusal}`)
     const { datums, numbers } = batch
     const scores = new Array<LocalScores>(datums.length)
-    const batches = this.#batches(datums)
+    const { sequences, batches } = this.#batched(datums)
     for (const micro of batches) {
       const graph = await this.#training(this.#layout(micro), spec)
       const values = {
-        ...this.#values(micro, datums, graph, temperature),
+        ...this.#values(micro, sequences, graph, temperature),
         ...lossValues(micro, batch, spec),
         ...(await this.#parameters.feeds(graph.model.inputs)),
       }
@@ -287,6 +341,20 @@ const lossValues = (
   }
   return Object.fromEntries(lossInputs(spec).map(name => [name, spreadTokens(micro, need(name))]))
 }
+
+/** Where the tokens of each sequence are in what its batch gives; the last one, which is to follow, is in none. */
+const rowsOf = (
+  { slots, sizes: { G, T, S } }: MicroBatch,
+  sequences: readonly Sequence[],
+): PieceOutputs['rows'] =>
+  slots.flatMap((index, slot) => {
+    if (index < 0) return []
+    const { promptTokens, tokens } = sequences[index]
+    const start = Math.floor(slot / G) * S
+    const beginning = { prefix: OF_PROMPTS, start, count: promptTokens.length - 1 }
+    const rest = { prefix: '', start: slot * T, count: tokens.length }
+    return [{ prompt: index, places: S > 0 ? [beginning, rest] : [rest] }]
+  })
 
 const collect = (
   batch: MicroBatch,

@@ -1,7 +1,7 @@
 /** @file The engine's worker thread: runs the calls one after the other and posts results back. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { assertExactBytes, assertWebGpu } from '../../tensor/index.ts'
+import { assertWebGpu } from '../../tensor/index.ts'
 import * as errors from '../../util/errors.ts'
 import type { ConverseRequest, NextTurn, SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
@@ -44,7 +44,6 @@ const start = async () => {
   const { source, options, gate } = workerData as WorkerStart
   // Here rather than in the first run, which may be long after.
   if (options.provider === 'webgpu') await assertWebGpu()
-  if (options.sampleBits === 8) await assertExactBytes()
   const engine = createEngine(source, options, new RunGate(gate))
   const { parameters } = engine
   let queue: Promise<void> = Promise.resolve()

@@ -48,9 +48,9 @@ const decidingPart = (value: unknown): unknown => {
 }
 
 /**
- * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
- * and where it computes may change, but for the bits that it draws with. This process is taken for granted, so that a hash of before there were kinds stays what it is;
- * so are settings that came later, at the value of what was done before.
+ * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, what a server trains, and the bits
+ * that this process draws with: how and where it computes may change. This process is taken for granted, so that a hash of before
+ * there were kinds stays what it is; so are settings that came later, at the value of what was done before.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = config as Record<string, unknown>

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { feasibility, loadLines } from './feasible.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { feasibility, loadLines, rowsThatFit } from './feasible.ts'
+import { knownShape } from './known-models.ts'
 
 const memory = { weights: 4e9, optimizer: 8e9, activations: 2.6e9, cache: 1e9, process: 4e8, total: 16e9 }
 
@@ -20,6 +22,25 @@ describe('feasibility', () => {
       because: [],
       refused: null,
     })
+  })
+})
+
+describe('rowsThatFit', () => {
+  const shape: ModelConfig = knownShape('Qwen/Qwen2.5-0.5B-Instruct')!
+  const rows = (machineBytes: number, newTokens: number) =>
+    rowsThatFit(shape, { maxRows: 128, promptTokens: 256, newTokens }, { machineBytes })
+
+  it('is what the memory of the machine holds, of answers as long as they may be', () => {
+    // Beside .4 GB of the process and 494,032,768 weights: 24 layers of 2 heads of 64, floats, and 2.2 times that as was measured.
+    const row = 2.2 * 2 * 4 * (24 * 2 * 64) * (256 + 8192)
+    expect(rows(8e9, 8192)).toBe(Math.floor((0.7 * 8e9 - 4e8 - 4 * 494_032_768) / row))
+    expect(rows(24e9, 8192)).toBe(Math.floor((0.7 * 24e9 - 4e8 - 4 * 494_032_768) / row))
+    expect([rows(8e9, 8192), rows(24e9, 8192)]).toEqual([7, 31])
+    expect(rows(24e9, 64)).toBe(128)
+  })
+
+  it('is one where nothing fits', () => {
+    expect(rows(2e9, 8192)).toBe(1)
   })
 })
 

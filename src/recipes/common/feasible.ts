@@ -67,20 +67,21 @@ const FLOAT = 4
 
 /**
  * Floats kept for one token of all layers; of one: inputs of the projections, q, k, v and their gradients (about 16 widths), the
- * gated unit's branches (about 5), and two attention matrices. Where layers are computed a second time: the input of each, twice, and
- * about two layers (an order of magnitude, as all of these: docs/engine.md has measured peaks).
+ * gated unit's branches (about 5), and attention's weights of its heads with what is made of them. Where layers are computed a second
+ * time: the input of each, twice, and about two layers (an order of magnitude, as all of these: docs/engine.md has measured peaks).
  */
 const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
   const { hiddenSize, intermediateSize, heads, layers } = config
-  const layer = 16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence
+  const layer = 16 * hiddenSize + 5 * intermediateSize + 1.1 * heads * sequence
   return recompute ? layers * 2 * hiddenSize + 2 * layer : layers * layer
 }
 
 /**
- * Times as much as one micro-batch needs by the above that each graph keeps, whose memory it uses again: of SmolLM2-135M's layers .77
- * was measured (2,048 tokens, rank 16), of Qwen2.5-0.5B's .88; without an arena 1.2 and 1.5.
+ * Times as much as one micro-batch needs by the above that each graph keeps, whose memory it uses again. Measured of SmolLM2-135M with
+ * rank 16: .8 (2,040 tokens in sequences of 340; 2,980 in six of 1,280 that share a prompt); of Qwen2.5-0.5B .9; without an arena
+ * 1.2 and 1.5.
  */
-const KEPT = { arena: 0.9, freed: 1.3 }
+const KEPT = { arena: 0.85, freed: 1.3 }
 
 /** The vocabulary is scored in chunks: this many logits a token at a time at most. */
 const LOGIT_CHUNK = 8192
@@ -116,6 +117,10 @@ const cachedBytes = (
   return CACHES * cacheBytes(sizeOf(config), FLOAT) * places
 }
 
+/** Tokens of a prompt with as many of its samples as a micro-batch takes; the prompt comes on top of the budget. */
+const groupTokens = ({ rows, prompts, promptTokens, newTokens }: Drawn, microBatchTokens: number): number =>
+  rows > prompts ? promptTokens + Math.min(microBatchTokens, Math.ceil(rows / prompts) * newTokens) : 0
+
 /**
  * Times the weights of those that are held in 8 bits too, while they are rounded: 1.5 and 1.6 were measured (135 and 494 million). A
  * quarter is in each graph: one for groups that share a prompt, one for single samples.
@@ -124,9 +129,10 @@ const ROUNDED = { once: 1.35, graph: 0.25 }
 
 /** Times its weights that an engine holds, with those in the sampler's graphs. */
 const copiesOf = (total: number, { sampleBits, draws, machineBytes }: EstimateOptions): number => {
+  const drawn = draws.filter(({ rows }) => rows > 0)
+  if (drawn.length === 0) return 1
   if (sampleBits !== 8) return fixesWeights(total, machineBytes) ? 2 : 1
-  const graphs = new Set(draws.map(({ rows, prompts }) => rows > prompts)).size
-  return ROUNDED.once + ROUNDED.graph * graphs
+  return ROUNDED.once + ROUNDED.graph * new Set(drawn.map(({ rows, prompts }) => rows > prompts)).size
 }
 
 /** Measured with models of .1 to 494 million weights. */
@@ -152,7 +158,8 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const { sequence, recompute = false, arena = true } = options
   const perToken = activationFloats(config, sequence, recompute) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
   // A sequence longer than a micro-batch still goes through whole, and each engine has one of its own.
-  const tokens = Math.max(options.microBatchTokens, engines * sequence)
+  const groups = options.draws.map(drawn => groupTokens(drawn, options.microBatchTokens))
+  const tokens = Math.max(options.microBatchTokens, engines * sequence, ...groups)
   const graphs = hasTwoLayouts(total) ? 2 : 1
   const activations = perToken * tokens * FLOAT * (arena ? graphs * KEPT.arena : KEPT.freed)
   const ofEngine = ({ rows, prompts, maxRows, ...drawn }: Drawn): Drawn => {
@@ -164,10 +171,34 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
 }
 
+/** Share of a machine's memory that what fits itself to it may take, beside the system, graders and other work. */
+export const MEMORY_SHARE = 0.7
+
+/**
+ * Rows that fit into the memory of a machine as they are decoded together, were all as long as they may be; one at least.
+ * @param drawn with the rows that are wanted at most
+ */
+export const rowsThatFit = (
+  config: ModelConfig,
+  drawn: Pick<Drawn, 'maxRows' | 'promptTokens' | 'newTokens'>,
+  { sampleBits, machineBytes = memoryHere() }: Pick<EstimateOptions, 'sampleBits' | 'machineBytes'> = {},
+): number => {
+  // Nothing learns.
+  const still = { lora: null, reference: false, microBatchTokens: 0, sequence: 0, sampleBits, machineBytes }
+  const fits = (rows: number): boolean => {
+    const draws = [{ ...drawn, rows, prompts: rows }]
+    const { weights, cache, process } = estimateMemory(config, { ...still, draws })
+    return weights + cache + process <= MEMORY_SHARE * machineBytes
+  }
+  let rows = drawn.maxRows
+  while (rows > 1 && !fits(rows)) rows--
+  return rows
+}
+
 /** What each part comes from, and which setting makes it smaller. */
 const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total' | 'activations' | 'process'>, string>> =
   {
-    weights: 'all parameters in 32 bits; only a smaller model has fewer',
+    weights: 'all parameters in 32 bits, and those in the graph that samples; only a smaller model has fewer',
     optimizer: 'gradients and moments of what is trained; model.lora trains less',
     cache: 'keys and values of all rows; lower policy.maxRows or rollout.maxTokens',
   }

@@ -140,7 +140,12 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
   return {
     memory,
     time: planTime(work, { ...work.roles[0], samples }),
-    lines: memoryLines(memory, { ...policy, sequence }),
+    lines: [
+      ...memoryLines(memory, { ...policy, sequence }),
+      ...(policy.sampleBits === 8
+        ? ['sampling     with matrices rounded to 8 bits (policy.sampleBits)']
+        : []),
+    ],
   }
 }
 

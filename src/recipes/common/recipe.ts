@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
-import type { PinnedFile } from '../../util/prefetched-rows.ts'
+import type { PinnedFile } from '../../util/row-stream.ts'
 import type { StatusLine } from '../../util/status-line.ts'
 import type { Feasibility } from './feasible.ts'
 import type { RunMode } from './refuse.ts'

@@ -156,7 +156,7 @@ const changesSince = (
     .filter(({ name }) => !allowed.includes(name))
     .map(
       ({ name, a, b }) =>
-        `${name} ${JSON.stringify(a) ?? 'absent'} then, ${JSON.stringify(b) ?? 'absent'} now`,
+        `${name} ${JSON.stringify(a) ?? 'not set'} then, ${JSON.stringify(b) ?? 'not set'} now`,
     )
   if (changes.length === 0) return undefined
   const more = changes.length - NAMED_CHANGES

@@ -22,7 +22,7 @@ import { readMetrics } from '../../runs/readers.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
-import type { MonitorSettings } from '../../train/monitors/config.ts'
+import { expectingMismatch, type MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
 import { progressOf, runSteps, type StepsResult, type StepsSettings } from '../../train/steps.ts'
@@ -45,7 +45,7 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
 /** Where ratios start from another prompt on purpose, or from rounded weights, their gap is no mismatch. */
 const monitorsOf = ({ monitors, ratio, policy }: TrainingConfig): MonitorSettings | null =>
   monitors && (ratio === 'true-is' || (!isRemote(policy) && policy.sampleBits === 8))
-    ? { ...monitors, samplerMismatch: null }
+    ? expectingMismatch(monitors)
     : monitors
 
 const loopSettings = (config: TrainingConfig, configHash: string): LoopSettings => {

@@ -93,6 +93,18 @@ const placeOf = (place: string, beside: string): string => {
   return !existsSync(folder) && (place.startsWith('package:') || modelNameOf(place)) ? place : folder
 }
 
+/** The package that is this server alone comes without the engine. @throws ConfigError */
+const lacksEngine = (error: NodeJS.ErrnoException): never => {
+  // Of another module that is missing its own words say more.
+  if (error.code !== 'ERR_MODULE_NOT_FOUND' || !/learned-verifier.grader\.js/.test(error.message)) throw error
+  throw new ConfigError(
+    'judges: a judge of kind "learned" computes with the engine, which @gradus/serve leaves out',
+    {
+      hint: 'run `gradus serve reward` of the package gradus, or serve the model and name its address in a judge of kind "llm"',
+    },
+  )
+}
+
 const openByKind = async (
   name: string,
   config: RewardJudgeConfig,
@@ -102,7 +114,7 @@ const openByKind = async (
     case 'llm':
       return openLlm(name, config, surroundings)
     case 'learned': {
-      const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
+      const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts').catch(lacksEngine)
       const grader = await LearnedVerifier.open(placeOf(config.folder, surroundings.folder), config)
       return { grader, probes: [], metrics: null }
     }

@@ -39,6 +39,11 @@ export const assembleService = (
 /**
  * Opens the reward service of a configuration: `rewardApp` is its HTTP application, `startRewardServer` puts it on a port.
  * @throws ConfigError, DataError, CheckpointError naming what cannot be used
+ * @example
+ * const criteria = [{ id: 'brief', text: 'At most three words', points: 1, verifier: { kind: 'rule', fn: 'length', params: { max: 3 } } }]
+ * const { service } = await rewardService(parseRewardConfig({ rubrics: { short: { criteria } } }))
+ * service.config.routes.map(({ path }) => path) // [ '/v1/grade', '/openrlhf', '/slime', '/verify' ]
+ * await service.close()
  */
 export const rewardService = async (config: RewardConfig, options: OpenOptions = {}): Promise<AppParts> => {
   // Refused before anything is opened.

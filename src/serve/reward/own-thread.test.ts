@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FrontRequest } from '../http/exchange.ts'
+import type { RewardBack } from './back.ts'
 import type { RewardConfigInput } from './config.ts'
 import { parseRewardConfig } from './config-file.ts'
 import { inOwnThread, type OwnThreadOptions } from './own-thread.ts'
@@ -30,9 +34,28 @@ const HOSTILE = `
   })
   parentPort.postMessage({ kind: 'ready' })
 `
-const HOSTILE_URL = new URL(
-  `data:text/javascript,${encodeURIComponent(`import { createRequire } from 'node:module'; const require = createRequire('/'); ${HOSTILE}`)}`,
-)
+const entryOf = (script: string) =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import { createRequire } from 'node:module'; const require = createRequire('/'); ${script}`)}`,
+  )
+const HOSTILE_URL = entryOf(HOSTILE)
+/** The same, which hangs at its second start. @param notes a file of its own */
+const hangsAtStart = (notes: string) =>
+  entryOf(`
+  const { appendFileSync, readFileSync } = require('node:fs')
+  appendFileSync(${JSON.stringify(notes)}, '.')
+  if (readFileSync(${JSON.stringify(notes)}, 'utf8') === '..') for (;;);
+  ${HOSTILE}`)
+
+/** Asks until grading is there again. */
+const untilAnswered = async ({ handler }: RewardBack) => {
+  let answer = await handler(ask('/fine'))
+  while (answer.status === 503) {
+    await new Promise(resolve => setTimeout(resolve, 20))
+    answer = await handler(ask('/fine'))
+  }
+  return answer
+}
 
 const CRITERION = { id: 'a', text: 'Is brief', points: 1 }
 const BRIEF = { kind: 'rule', fn: 'length', params: { max: 60 } } as const
@@ -106,15 +129,25 @@ describe('a reward service in a thread of its own', () => {
       over = true
       await looking
       if (path !== '/exit') expect(looks).toBeGreaterThan(3)
-      let next = await back.handler(ask('/fine'))
-      while (next.status === 503) {
-        await new Promise(resolve => setTimeout(resolve, 20))
-        next = await back.handler(ask('/fine'))
-      }
-      expect([next.status, back.restarts()]).toEqual([200, 1])
+      expect([(await untilAnswered(back)).status, back.restarts()]).toEqual([200, 1])
       expect(lines.map(({ event }) => event)).toContain('grading-thread-ended')
     },
   )
+
+  it('that hangs as it starts again is ended, and another one started', { timeout: 30_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gradus-own-thread-'))
+    const entry = hangsAtStart(join(folder, 'starts'))
+    const { back, lines } = await open({ limits: { stallMs: 1_000 } }, { entry })
+    closers.push(
+      () => back.close(),
+      async () => rmSync(folder, { recursive: true }),
+    )
+    expect((await back.handler(ask('/exit'))).status).toBe(503)
+    expect([(await untilAnswered(back)).status, back.restarts()]).toEqual([200, 2])
+    expect(lines).toContainEqual(
+      expect.objectContaining({ event: 'grading-thread-stalled', startMs: expect.any(Number) }),
+    )
+  })
 
   it('goes on after what nobody caught, and tells of it', async () => {
     const logged: unknown[] = []

@@ -1,6 +1,7 @@
 /**
  * @file A reward service in a thread of its own: whatever a request makes of it, the front goes on. A thread that takes no
- * notice of anything for `limits.stallMs`, or ends, is replaced; what it had is answered 503.
+ * notice of anything for `limits.stallMs`, starts much longer than the first one did, or ends, is replaced; what it had is
+ * answered 503.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -27,6 +28,8 @@ export interface OwnThreadOptions {
 const PING_MS = 500
 /** Between two tries to start a thread. */
 const RETRY_MS = 2_000
+/** A thread may take so many times as long to start as the first one did, on a machine that is busier now. */
+const START_FACTOR = 5
 /** A thread that is told to close and does not is ended. */
 const CLOSE_LIMIT_MS = 10_000
 
@@ -56,6 +59,7 @@ class GradingThread {
   #nextId = 0
   /** When the ping that has no answer was sent. */
   #pingedAtMs: number | null = null
+  readonly #bornMs = performance.now()
   #over = false
   #isReady = false
 
@@ -124,6 +128,11 @@ class GradingThread {
     })
   }
 
+  /** Milliseconds that it has been starting for; 0 once it is ready, or has ended. */
+  startingMs(): number {
+    return this.#isReady || this.#over ? 0 : performance.now() - this.#bornMs
+  }
+
   /** Milliseconds since a ping that has no answer yet; asks anew where there is none. 0 while it is starting. */
   silentMs(): number {
     if (!this.#isReady) return 0
@@ -154,6 +163,8 @@ class Grading {
   #thread: GradingThread
   #watchdog: NodeJS.Timeout
   #closing = false
+  /** Of a start; of the first one none, which may fetch a judge's model, and which the caller waits for. */
+  #startLimitMs = Number.POSITIVE_INFINITY
   restarts = 0
 
   constructor(setup: GradingSetup, options: OwnThreadOptions, log: AccessLog | null) {
@@ -161,12 +172,19 @@ class Grading {
     this.#options = options
     this.#log = log
     this.#thread = this.#start()
+    void this.#limitStarts(performance.now())
     this.#watchdog = setInterval(() => this.#watch(), PING_MS)
     this.#watchdog.unref()
   }
 
   get ready(): Promise<void> {
     return this.#thread.ready
+  }
+
+  async #limitStarts(beganMs: number): Promise<void> {
+    await this.ready.catch(() => {})
+    const tookMs = Math.round(performance.now() - beganMs)
+    this.#startLimitMs = Math.max(this.#setup.config.limits.stallMs, START_FACTOR * tookMs)
   }
 
   #start(): GradingThread {
@@ -190,8 +208,10 @@ class Grading {
   #watch(): void {
     const { stallMs } = this.#setup.config.limits
     const thread = this.#thread
-    if (thread.silentMs() <= stallMs) return
-    this.#log?.event('grading-thread-stalled', { stallMs })
+    const startMs = this.#startLimitMs
+    const stalled = thread.silentMs() > stallMs ? { stallMs } : thread.startingMs() > startMs && { startMs }
+    if (!stalled) return
+    this.#log?.event('grading-thread-stalled', stalled)
     thread.kill()
   }
 

@@ -59,6 +59,13 @@ const metrics =
 /**
  * Serves until `drain`, from a service in this thread or one behind `inOwnThread`.
  * @throws ConfigError for an address that cannot be listened on
+ * @example
+ * const criteria = [{ id: 'right', text: 'Gives the right answer', points: 1, verifier: { kind: 'rule', fn: 'exact_answer' } }]
+ * const service = await rewardService(parseRewardConfig({ rubrics: { answers: { criteria } } }))
+ * const server = await startRewardServer(service, { host: '127.0.0.1', port: 0 })
+ * const { status } = await fetch(`${server.url}/healthz`)
+ * status // 200
+ * await server.drain()
  */
 export const startRewardServer = async (
   service: AppParts | RewardBack,

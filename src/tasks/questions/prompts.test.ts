@@ -62,7 +62,8 @@ describe('the prompt of a rubricator (Fig. 9; appendix A)', () => {
       /maximum_score is the sum of all positive points, minimum_score the sum of all negative points/,
       /strictly below the middle/,
       /add them/,
-      /one JSON object.*nothing before or after/,
+      /one JSON object of this form/,
+      /that JSON object, and with nothing before or after it\.$/,
     ])
       expect(text).toMatch(part)
     for (const [i, category] of PROPOSAL_CATEGORIES.entries())
@@ -70,9 +71,9 @@ describe('the prompt of a rubricator (Fig. 9; appendix A)', () => {
   })
 
   it('shows an example that keeps to the format itself', () => {
-    const example = text.slice(text.lastIndexOf('form, and with nothing')).replace(/^[^{]*/, '')
+    const [example] = /^\{\n[\s\S]*?^\}/m.exec(text) ?? []
     const settings = proposalSettingsSchema.parse({ requireDomain: true })
-    expect(readProposal(example, settings)).toMatchObject({ wellFormed: true, problems: [], K: 5 })
+    expect(readProposal(example ?? '', settings)).toMatchObject({ wellFormed: true, problems: [], K: 5 })
   })
 
   it('quotes the response so that it cannot end its quotation', () => {

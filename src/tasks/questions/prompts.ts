@@ -105,21 +105,22 @@ const INSTRUCTIONS = [
   '- current_score must lie strictly below the middle, (maximum_score + minimum_score) / 2. If it does not, the rubric leaves no room for improvement: think of further criteria that this response fails, and add them.',
 ]
 
-const FORM = [
-  'Answer with one JSON object of this form, and with nothing before or after it:',
-  JSON.stringify(EXAMPLE, null, 1),
-].join('\n')
+const FORM = ['The rubric is one JSON object of this form:', JSON.stringify(EXAMPLE, null, 1)].join('\n')
 
-/** Asks for a rubric for the thinking about a question, given one response to it (RLCER Fig. 9). */
+/**
+ * Asks for a rubric for the thinking about a question, given one response to it (RLCER Fig. 9). What is the same for all comes first, so
+ * that it is computed once.
+ */
 export const rubricatorMessages = (question: Question, response: string): ChatMessage[] => [
   {
     role: 'user',
     content: [
       INSTRUCTIONS.join('\n'),
+      FORM,
       QUOTING_NOTE,
       `The question:\n${quoteUntrusted(questionText(question), 'question')}`,
       `The student’s response:\n${quoteUntrusted(response, 'response')}`,
-      FORM,
+      'Answer with that JSON object, and with nothing before or after it.',
     ].join('\n\n'),
   },
 ]

@@ -11,9 +11,15 @@ import { concat, reshape, transpose } from './shape.ts'
 
 type None = Record<never, never>
 
-/** A matrix W [O, I] in 8 bits: W[o, i] = codes[i, o] * scales[o]. */
+/**
+ * Of signed codes the runtime's kernels are the fastest where a processor adds up products of bytes in 32 bits; of unsigned ones they
+ * are exact on all processors.
+ */
+export type CodeType = 'int8' | 'uint8'
+
+/** A matrix W [O, I] in 8 bits: W[o, i] = (codes[i, o] - zero point) * scales[o]; the zero point of unsigned codes is 128. */
 export interface QuantizedMatrix {
-  /** int8 [I, O] */
+  /** int8 or uint8 [I, O] */
   codes: Tensor
   /** float32 [O] */
   scales: Tensor
@@ -21,9 +27,11 @@ export interface QuantizedMatrix {
 
 /** Largest code. -128 is left out, so that a number and its negative are rounded alike. */
 const LARGEST = 127
-/** Added to codes of the other factor: the runtime's fast kernels multiply unsigned bytes by signed ones. */
-const ZERO_POINT = constant(Uint8Array.of(LARGEST + 1), [], 'uint8')
-const NO_ZERO_POINT = constant(Int8Array.of(0), [], 'int8')
+/** Codes of the other factor are always unsigned. */
+const ZERO_POINTS = {
+  int8: constant(Int8Array.of(0), [], 'int8'),
+  uint8: constant(Uint8Array.of(LARGEST + 1), [], 'uint8'),
+}
 const ONE = constant(Float32Array.of(1), [])
 
 /** x [N, I] in whole steps, each row by its own [N]; the type is that of the zero points [N]. */
@@ -43,13 +51,13 @@ const dequantizeOp: Op<None> = {
 const SMALLEST = 1e-30
 
 /** Rounds a matrix [O, I], each row to whole multiples of its largest magnitude / 127. Without a gradient. */
-export const quantized = (matrix: Tensor): QuantizedMatrix => {
+export const quantized = (matrix: Tensor, type: CodeType): QuantizedMatrix => {
   const scales = mul(maximum(reduceMax(abs(matrix), [-1]), SMALLEST), 1 / LARGEST)
-  const codes = apply1(quantizeOp, [matrix, scales, expand(NO_ZERO_POINT, scales.shape)], {})
+  const codes = apply1(quantizeOp, [matrix, scales, expand(ZERO_POINTS[type], scales.shape)], {})
   return { codes: transpose(codes, [1, 0]), scales }
 }
 
-/** (codes of x - 128) [N, I] times codes [I, O], each column by its scale. */
+/** (codes of x - 128) [N, I] times (codes - their zero point) [I, O], each column by its scale. */
 const productOp: Op<None> = {
   name: 'quantizedProduct',
   infer: ([x, codes]) => {
@@ -62,7 +70,7 @@ const productOp: Op<None> = {
   emit: ([x, codes, scales]) => ({
     type: 'MatMulIntegerToFloat',
     domain: 'com.microsoft',
-    inputs: [x, codes, ONE, scales, ZERO_POINT],
+    inputs: [x, codes, ONE, scales, ZERO_POINTS.uint8, ZERO_POINTS[codes.dtype as CodeType]],
   }),
 }
 
@@ -85,7 +93,7 @@ export const timesQuantized = (x: Tensor, { codes, scales }: QuantizedMatrix): T
   const [rows, inner] = x.shape
   const step = stepsOf(x)
   const finer = mul(step, 1 / FINER)
-  const zero = expand(ZERO_POINT, [rows])
+  const zero = expand(ZERO_POINTS.uint8, [rows])
   const first = apply1(quantizeOp, [x, step, zero], {})
   const rest = sub(x, apply1(dequantizeOp, [first, step, zero], {}))
   const second = apply1(quantizeOp, [rest, finer, zero], {})

@@ -1,5 +1,6 @@
 /** @file Settings of the monitors: what each one calls a sign, why, and what is done about it. Every monitor can be switched off with null. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
 const share = z.number().min(0).max(1)
@@ -119,7 +120,7 @@ export const monitorsSchema = z.strictObject({
     'Share of groups with nothing to learn from. 0.8: four fifths of the sampling is in vain.',
   ),
   samplerMismatch: monitor({ gap: z.number().positive().default(0.1).describe('Least gap.') }).describe(
-    "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1. Not watched where ratios start elsewhere on purpose (`ratio: true-is`, `policy.sampleBits: 8`).",
+    "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1. Where ratios start elsewhere on purpose (`ratio: true-is`, `pipeline`, `policy.sampleBits: 8`) it is watched only with other settings than its defaults.",
   ),
   truncation: monitor({ rate: share.default(0.1).describe('Least share.') }).describe(
     'Share of responses that ran into the token limit. 0.1: their scores say more of the limit than of the response.',
@@ -137,6 +138,12 @@ export type MonitorName = {
 }[keyof MonitorSettings]
 
 export const DEFAULT_MONITORS: MonitorSettings = monitorsSchema.parse({})
+
+/** Where sampler and trainer differ on purpose: their gap is no mismatch, unless somebody set how large it may be, or what follows. */
+export const expectingMismatch = (monitors: MonitorSettings): MonitorSettings =>
+  isDeepStrictEqual(monitors.samplerMismatch, DEFAULT_MONITORS.samplerMismatch)
+    ? { ...monitors, samplerMismatch: null }
+    : monitors
 
 /** What a monitor does about its sign, from the strongest on. */
 export const ACTIONS = ['stop', 'rollback', 'pause', 'raise-kl'] as const

@@ -207,6 +207,8 @@ describe('monitors in a training', () => {
     }
     expect(await monitorsOf('in step', {})).toEqual(['samplerMismatch'])
     expect(await monitorsOf('ahead', { pipeline: true })).toEqual([])
+    const monitors = monitorsSchema.parse({ window: 4, samplerMismatch: { gap: 0.2 } })
+    expect(await monitorsOf('asked for', { pipeline: true, monitors })).toEqual(['samplerMismatch'])
   })
 })
 
