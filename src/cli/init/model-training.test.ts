@@ -34,7 +34,7 @@ describe('settings that fit', () => {
       return { microBatchTokens, recompute, fits: memoryBytes <= 0.7 * gigabytes * GB }
     }
     expect(choice(16)).toEqual({ microBatchTokens: 2048, recompute: false, fits: true })
-    expect(choice(10)).toEqual({ microBatchTokens: 1024, recompute: false, fits: true })
+    expect(choice(8)).toEqual({ microBatchTokens: 1024, recompute: false, fits: true })
     expect(choice(4.5)).toEqual({ microBatchTokens: 1024, recompute: true, fits: true })
     expect(choice(0.1)).toMatchObject({ microBatchTokens: 512, recompute: true, fits: false })
   })
