@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AutomatonBuilder, follow } from '../../model/automaton.ts'
+import { TEST_PROVIDER } from '../../tensor/provider.fixture.ts'
 import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { Sample, SampleRequest } from '../policy.ts'
@@ -15,6 +16,8 @@ const REQUEST: SampleRequest = {
   seed: 'a',
   stopTokens: [3],
 }
+
+const everyToken = ({ vocabSize }: { vocabSize: number }) => Array.from({ length: vocabSize }, (_, i) => i)
 
 const plain = (samples: Sample[]) =>
   samples.map(({ tokens, ...rest }) => ({ ...rest, logprobs: 0, tokens: [...tokens] }))
@@ -41,6 +44,19 @@ describe('sampling', () => {
           expect(logprob).toBeCloseTo(reference[i].logprobs[t], 5)
       })
     }
+  })
+
+  it.skipIf(TEST_PROVIDER !== 'cpu')('runs no more rows together than memory has room for', async () => {
+    // 36 rows of 232 places, 8 layers and 8 heads of 250 numbers, fill the room: 40 samples are two waves, which read the prompt twice.
+    const config = { ...TINY, layers: 8, heads: 8, kvHeads: 8, headDim: 250, maxPositions: 512 }
+    const request = { prompts: [PROMPTS[0]], samplesPerPrompt: 40, seed: 'a', stopTokens: everyToken(config) }
+    const promptTokens = async (maxTokens: number) => {
+      const engine = tinyEngine({ init: { config, seed: 1 } })
+      await engine.sample({ ...request, maxTokens })
+      return (await engine.samplingWork()).promptTokens
+    }
+    expect(await promptTokens(200)).toBe(2 * PROMPTS[0].length)
+    expect(await promptTokens(100)).toBe(PROMPTS[0].length)
   })
 
   it('gives the same samples however many prompts are read together', async () => {
