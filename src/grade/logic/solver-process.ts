@@ -14,9 +14,13 @@ export class SolverTimeout extends SolverError {}
 
 const START_LIMIT_MS = 30_000
 
+/** Z3 as the first worker compiled it. */
+let compiled: object | null = null
+
 const startWorker = (): Promise<Worker> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(workerUrl(import.meta.url, './solver-worker.js'), { execArgv: [] })
+    const url = workerUrl(import.meta.url, './solver-worker.js')
+    const worker = new Worker(url, { execArgv: [], workerData: compiled })
     const refuse = (said: string) => {
       const { message: why } = asMemoryError(new Error(said)) as Error
       clearTimeout(timer)
@@ -34,6 +38,7 @@ const startWorker = (): Promise<Worker> =>
       if (!('ready' in message)) return
       if (!message.ready) return refuse(message.error)
       clearTimeout(timer)
+      compiled = message.compiled
       // Idle, the solver does not keep the process alive; a pending request does.
       worker.unref()
       resolve(worker)
