@@ -176,7 +176,7 @@ const Page = (page: AnswerPage) => (
   <main>
     <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
     <Section title="Metrics" about="Means over problems with 95% intervals over problems.">
-      <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />
+      <TextTable table={page.table} />
     </Section>
     <Section title="Answers">
       <Answers {...page} />

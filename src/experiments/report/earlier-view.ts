@@ -19,13 +19,10 @@ export const earlierSection = (
 ): PageSection | false => {
   const rows = claims.flatMap(own =>
     earlierLooks(folder, own, registration.arms).flatMap(({ results, claim: id, status, comparisons }) => [
-      { cells: [own.claim.id, `${results}/${id}`, '', '', status ?? 'not there'] },
-      ...comparisons.map(({ name, earlier, together }) => ({
-        cells: [
-          ...['', name, effectText(own.claim.metric, earlier), effectText(own.claim.metric, together)],
-          '',
-        ],
-      })),
+      [own.claim.id, `${results}/${id}`, '', '', status ?? 'not there'],
+      ...comparisons.map(({ name, earlier, together }) => [
+        ...['', name, effectText(own.claim.metric, earlier), effectText(own.claim.metric, together), ''],
+      ]),
     ]),
   )
   const head = ['Claim', 'Earlier', 'Difference then', 'All pairs together', 'Status then']

@@ -56,15 +56,13 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
         ...(nth > 1 ? [`Together, look ${nth}`] : []),
       ]),
     ],
-    rows: claims.map(({ claim }, i) => ({
-      cells: [
-        claim.id,
-        ...blocks.flatMap(({ nth, alone, together }) => [
-          cell(alone[i]),
-          ...(nth > 1 ? [cell(together[i])] : []),
-        ]),
-      ],
-    })),
+    rows: claims.map(({ claim }, i) => [
+      claim.id,
+      ...blocks.flatMap(({ nth, alone, together }) => [
+        cell(alone[i]),
+        ...(nth > 1 ? [cell(together[i])] : []),
+      ]),
+    ]),
   }
   const lines = blocks.map(
     ({ nth, seeds, sha256, registeredAt }) =>
@@ -97,15 +95,13 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
     {
       head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
       rows: [
-        ...controls.map(own => ({
-          cells: [
-            { text: own.kind, notes: [own.arm] },
-            ...[outcome(own), value(own.above), value(own.gain), String(own.above?.n ?? 0)],
-          ],
-        })),
-        ...absentControls.map(({ kind, reason }) => ({
-          cells: [kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
-        })),
+        ...controls.map(own => [
+          { text: own.kind, notes: [own.arm] },
+          ...[outcome(own), value(own.above), value(own.gain), String(own.above?.n ?? 0)],
+        ]),
+        ...absentControls.map(({ kind, reason }) => [
+          ...[kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
+        ]),
       ],
     },
   )
@@ -126,15 +122,13 @@ const armTable = ({ arms }: ShownResults): PageSection | null => {
     head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
     rows: arms.map(arm => {
       const taken = (text: string) => (arm.runs > 0 ? text : '–')
-      return {
-        cells: [
-          { text: arm.arm, notes: known(arm.summary) },
-          arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
-          ...[taken(String(arm.steps)), taken(number(Math.round(arm.tokens)))],
-          ...(judged ? [calls(arm)] : []),
-          taken(formatDuration(arm.seconds)),
-        ],
-      }
+      return [
+        { text: arm.arm, notes: known(arm.summary) },
+        arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
+        ...[taken(String(arm.steps)), taken(number(Math.round(arm.tokens)))],
+        ...(judged ? [calls(arm)] : []),
+        taken(formatDuration(arm.seconds)),
+      ]
     }),
   })
 }

@@ -88,7 +88,7 @@ const cellText = (cell: TableCell): string => {
 const tableText = ({ head, rows }: TableView, form: TextForm): string =>
   form.table([
     head.map(column => (typeof column === 'string' ? column : column.name)),
-    ...rows.map(({ cells }) => cells.map(cellText)),
+    ...rows.map(cells => cells.map(cellText)),
   ])
 
 const factText = ([name, value]: PageFact): string | null =>

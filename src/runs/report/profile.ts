@@ -59,14 +59,12 @@ const profileTable = (
             text: points(change?.change ?? value - earlier),
             notes: change && [pointsInterval(change.interval)],
           }
-    return {
-      cells: [
-        { text: criterionLabel(info, id), chips },
-        ...(before ? [share(earlier, 'before')] : []),
-        share(value, 'after'),
-        ...(before ? [difference] : []),
-      ],
-    }
+    return [
+      { text: criterionLabel(info, id), chips },
+      ...(before ? [share(earlier, 'before')] : []),
+      share(value, 'after'),
+      ...(before ? [difference] : []),
+    ]
   }),
 })
 

@@ -155,15 +155,13 @@ const lifetimeTable = (lifetimes: readonly RubricLifetime[]): TableView => ({
     ...['Rubric', { name: 'Stage', kind: 'item' }, 'Weight', 'Steps', 'Times scored', 'Mean score'],
     ...['Mean variance', { name: 'Now', kind: 'item' }],
   ],
-  rows: lifetimes.map(({ title, description, question, stage, sign, weight, score, ...own }) => ({
-    cells: [
-      { text: title, notes: [description, question] },
-      { text: rubricStage(stage), notes: [sign === 'positive' ? 'merit' : 'flaw'] },
-      ...[String(weight), `${own.since} – ${own.last}`, String(own.times)],
-      score === null ? NONE : { text: twoDigits(score), bar: { value: score } },
-      ...[twoDigits(own.variance), FATES[own.fate]],
-    ],
-  })),
+  rows: lifetimes.map(({ title, description, question, stage, sign, weight, score, ...own }) => [
+    { text: title, notes: [description, question] },
+    { text: rubricStage(stage), notes: [sign === 'positive' ? 'merit' : 'flaw'] },
+    ...[String(weight), `${own.since} – ${own.last}`, String(own.times)],
+    score === null ? NONE : { text: twoDigits(score), bar: { value: score } },
+    ...[twoDigits(own.variance), FATES[own.fate]],
+  ]),
 })
 
 /** Null of a run whose rubrics stay as they are. */

@@ -67,17 +67,14 @@ const balanceTable = (rows: readonly TableRow[]): TableView | null => {
   )
   return {
     head: ['Balance', 'Macro recall', 'Lowest recall', ...said.map(answered), 'True-bias, points'],
-    rows: balances.map(({ name, kind, balance: { macroRecall, minClassRecall, predicted, trueBias } }) => ({
-      kind,
-      cells: [
-        ...[name, percent(macroRecall), percent(minClassRecall)],
-        ...said.map(label => percent(predicted[label])),
-        {
-          text: trueBias === null ? '–' : points(trueBias),
-          title: 'share of answers True less share of problems True',
-        },
-      ],
-    })),
+    rows: balances.map(({ name, kind, balance: { macroRecall, minClassRecall, predicted, trueBias } }) => [
+      { text: name, row: kind },
+      ...[macroRecall, minClassRecall, ...said.map(label => predicted[label])].map(percent),
+      {
+        text: trueBias === null ? NONE : points(trueBias),
+        title: 'share of answers True less share of problems True',
+      },
+    ]),
   }
 }
 
@@ -160,7 +157,7 @@ const detailTable = (
   return {
     head: ['', ...columns.map(({ title }) => title)],
     rows: rows.flatMap(({ source, kind, name }) =>
-      source === undefined ? [] : [{ kind, cells: [name, ...cellsOf(columns, source)] }],
+      source === undefined ? [] : [[{ text: name, row: kind }, ...cellsOf(columns, source)]],
     ),
   }
 }
@@ -185,7 +182,7 @@ const sourceTable = (
     rows: names.flatMap(name =>
       rows.flatMap(({ name: model, kind, source }) => {
         const own = source?.bySource?.[name]
-        return own ? [{ kind, cells: [name, model, ...cellsOf(columns, own), String(own.n)] }] : []
+        return own ? [[{ text: name, row: kind }, model, ...cellsOf(columns, own), String(own.n)]] : []
       }),
     ),
   }
@@ -227,14 +224,11 @@ export const scoreTable = (
   { bars, others, evals, head = '' }: ScoreColumns,
 ): TableView => ({
   head: [head, ...[...bars, ...others].map(score => capitalised(describeScore(score, evals))), 'Problems'],
-  rows: lines.map(({ name, note, kind, n, scores }) => ({
-    kind,
-    cells: [
-      { text: name, notes: note === undefined ? [] : [note] },
-      ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
-      n === undefined ? NONE : String(n),
-    ],
-  })),
+  rows: lines.map(({ name, note, kind, n, scores }) => [
+    { text: name, row: kind, notes: note === undefined ? [] : [note] },
+    ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
+    n === undefined ? NONE : String(n),
+  ]),
 })
 
 /** A panel for each test set: the headline scores, and what there is beside them. @param brief without the latter */

@@ -29,8 +29,9 @@ export type TableCell =
   | string
   | {
       text: string
-      /** The look of the text. */
+      /** The look of the text, and of the row that it begins. */
       class?: string
+      row?: string
       /** Where it leads. */
       href?: string
       /** In small below it. */
@@ -55,9 +56,11 @@ export interface TableColumn {
   title?: string
 }
 
+export type TableRow = readonly TableCell[]
+
 export interface TableView {
   head: readonly (string | TableColumn)[]
-  rows: readonly { kind?: string; cells: readonly TableCell[] }[]
+  rows: readonly TableRow[]
   /** Cells are words, which stand to the left. */
   text?: boolean
   class?: string

@@ -102,12 +102,10 @@ const itemTable = (items: readonly PairedItem[], addressOfItem: (id: string) => 
             text: `${after > before ? 'won' : 'lost'} ${size}`,
             class: `change ${after > before ? 'up' : 'down'}`,
           }
-    return {
-      cells: [
-        isReadable ? { text: id, href: addressOfItem(id) } : id,
-        ...[percent(before), percent(after), change],
-      ],
-    }
+    return [
+      isReadable ? { text: id, href: addressOfItem(id) } : id,
+      ...[percent(before), percent(after), change],
+    ]
   }),
 })
 

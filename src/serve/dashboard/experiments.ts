@@ -96,9 +96,9 @@ const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): Pa
   const { title, summary, claims } = bareExperiment(found)
   const table = {
     head: ['Claim', 'Status', { name: 'Reason', kind: 'reason' }],
-    rows: claims.map(({ claim: { id, statement }, status, reason }) => ({
-      cells: [{ text: id, notes: [statement] }, statusChip(status), reason ?? ''],
-    })),
+    rows: claims.map(({ claim: { id, statement }, status, reason }) => [
+      ...[{ text: id, notes: [statement] }, statusChip(status), reason ?? ''],
+    ]),
   }
   return {
     ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },

@@ -78,7 +78,7 @@ const evaluationTable = ({ evals }: OpenRun): TableView => ({
   rows: evals.flatMap(({ step, set, judgeCalls, judgeNullRate }) =>
     judgeCalls === undefined && judgeNullRate === undefined
       ? []
-      : [{ cells: [String(step), set, number(judgeCalls), percent(judgeNullRate)] }],
+      : [[String(step), set, number(judgeCalls), percent(judgeNullRate)]],
   ),
 })
 
@@ -90,7 +90,7 @@ export const judgesPage = (run: OpenRun): PageView => {
   const charts = metrics.map(({ chart }) => chart)
   const table: TableView = {
     head: ['Metric', 'Mean of a step', 'Latest', 'In all'],
-    rows: metrics.map(({ cells }) => ({ cells })),
+    rows: metrics.map(({ cells }) => cells),
   }
   const judges: PageSection = {
     title: 'Judges',

@@ -1,7 +1,7 @@
 /** @file Lists of kept rollouts: filters are answered by the index, text by reading rows until there are enough or time is up. */
 
 import { z } from 'zod'
-import type { Criteria, PageChoice, PageView, TableView } from '../../runs/report/view.ts'
+import type { Criteria, PageChoice, PageView, TableRow } from '../../runs/report/view.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { joinKnown, number } from '../../util/format.ts'
@@ -119,7 +119,7 @@ const excerptOf = (row: RolloutRow, needle: string): string | null => {
 }
 
 /** A kept rollout in a list. @param excerpt the beginning of its response, or the words around what was searched for */
-const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows'][number] => {
+const lineOf = (row: RolloutRow, href: string, excerpt: string): TableRow => {
   const {
     step,
     role = 'policy',
@@ -132,21 +132,19 @@ const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows
     flags = {},
   } = row
   const is = [role, sample !== undefined && `sample ${sample}`, finishReason]
-  return {
-    cells: [
-      String(step),
-      { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
-      {
-        text: String(problemId ?? '').slice(0, 200) || 'rollout',
-        ...{ href, notes: [joinKnown(is, ' · ')] },
-        chips: [
-          ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
-          ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),
-        ],
-      },
-      excerpt,
-    ],
-  }
+  return [
+    String(step),
+    { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
+    {
+      text: String(problemId ?? '').slice(0, 200) || 'rollout',
+      ...{ href, notes: [joinKnown(is, ' · ')] },
+      chips: [
+        ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
+        ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),
+      ],
+    },
+    excerpt,
+  ]
 }
 
 const HEAD = [
@@ -191,7 +189,7 @@ export const listRollouts = (
 ): RolloutsPage => {
   const places = placesOf(index, query)
   const needle = (query.q ?? '').toLowerCase()
-  const rows: TableView['rows'][number][] = []
+  const rows: TableRow[] = []
   let at = query.after
   const endMs = performance.now() + SEARCH_MS
   for (; at < places.length && rows.length < PAGE && performance.now() < endMs; at++) {

@@ -12,7 +12,7 @@ import {
   type PageView,
   plainView,
   type TableCell,
-  type TableView,
+  type TableRow,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
@@ -147,7 +147,7 @@ const nameCells = (run: string, id: string, words: CriterionDescription): TableC
 }
 
 /** The criteria of the run's own rubric first, in its order. */
-const criterionRows = (run: OpenRun): TableView['rows'] => {
+const criterionRows = (run: OpenRun): TableRow[] => {
   const { rows } = run.metrics.rows(10)
   const [early, late] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
@@ -158,20 +158,18 @@ const criterionRows = (run: OpenRun): TableView['rows'] => {
     const { kept, rate, withReward } = keptMetrics(run, id)
     const [first, last] = [early, late].map(row => valueIn(row?.criteria, id))
     const pointShare = valueIn(late?.pointShare, id)
-    return {
-      cells: [
-        ...nameCells(run.found.id, id, ownValue(words, id) ?? {}),
-        percent(first),
-        barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
-        first !== null && last !== null ? changeCell(last - first) : '',
-        {
-          text: percent(valueIn(late?.rewardShare, id)),
-          notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
-        },
-        ...[discrimination(id), agreementOn(run, id), number(withReward)],
-        kept === 0 ? NONE : number(kept),
-      ],
-    }
+    return [
+      ...nameCells(run.found.id, id, ownValue(words, id) ?? {}),
+      percent(first),
+      barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
+      first !== null && last !== null ? changeCell(last - first) : '',
+      {
+        text: percent(valueIn(late?.rewardShare, id)),
+        notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
+      },
+      ...[discrimination(id), agreementOn(run, id), number(withReward)],
+      kept === 0 ? NONE : number(kept),
+    ]
   })
 }
 
@@ -205,31 +203,30 @@ const BY_SIGN: Readonly<Record<string, string>> = { reward: ', on merits', penal
 
 /** First and last tenth of the steps. */
 const validitySection = (run: OpenRun): PageSection | null => {
-  const { rows } = run.metrics.rows(10)
-  const [first, last] = [rows[0], rows.at(-1)]
+  const { rows: tenths } = run.metrics.rows(10)
+  const [first, last] = [tenths[0], tenths.at(-1)]
   const names = run.metrics.names()
-  const cells = VALIDITY.flatMap(({ key, words, floor: floorKey = '' }) =>
+  const rows = VALIDITY.flatMap(({ key, words, floor: floorKey = '' }) =>
     names.flatMap(({ key: own, name }) => {
       const at = (row: MetricsRow | undefined, of: string) =>
         name === null ? numberOr(row?.[of]) : valueIn(row?.[of], name)
       const value = own === key ? at(last, key) : null
       if (value === null) return []
       const floor = at(last, floorKey)
-      return {
-        cells: [
-          `${words}${name === null ? '' : (BY_SIGN[name] ?? `, ${name}`)}`,
-          percent(at(first, key)),
-          barCell(value, floor),
-          floor === null ? '' : changeCell(value - floor, `chance ${percent(floor)}`),
-        ],
-      }
+      const row: TableRow = [
+        `${words}${name === null ? '' : (BY_SIGN[name] ?? `, ${name}`)}`,
+        percent(at(first, key)),
+        barCell(value, floor),
+        floor === null ? '' : changeCell(value - floor, `chance ${percent(floor)}`),
+      ]
+      return [row]
     }),
   )
-  if (cells.length === 0) return null
+  if (rows.length === 0) return null
   const about =
     'First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled.'
   const head = ['Metric', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
-  return tableSection('The rubric as a whole', about, { head, rows: cells })
+  return tableSection('The rubric as a whole', about, { head, rows })
 }
 
 const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null)
@@ -242,14 +239,14 @@ const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
     .flatMap(({ step, question, rubrics: own }) =>
       own
         .filter(({ born, fate }) => born || fate !== 'kept')
-        .map(({ title, stage, sign, born, fate, variance, description }) => ({
-          cells: [
+        .map(
+          ({ title, stage, sign, born, fate, variance, description }): TableRow => [
             String(step),
             born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
             { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
             ...[String(stage), number(variance), question],
           ],
-        })),
+        ),
     )
     .slice(-MOST_FATES)
     .reverse()
