@@ -24,7 +24,7 @@ const BEAT_TICKS = 15
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
 /** What a page listens to: how things stand now. */
-type LiveTopic = () => Promise<{ event: string; data: unknown }>
+type LiveTopic = () => Promise<object>
 
 /** Tells of the table of runs. */
 const runsTopic = (context: DashboardContext): LiveTopic => {
@@ -34,7 +34,7 @@ const runsTopic = (context: DashboardContext): LiveTopic => {
       context.library.look()
       lookedMs = performance.now()
     }
-    return { event: 'runs', data: await context.summaries.all(context.library.runs) }
+    return context.summaries.all(context.library.runs)
   }
 }
 
@@ -45,13 +45,9 @@ const runTopic =
     const run = await openRun(context, id)
     // In the background: an index may take as long as its file is large.
     void run.rollouts.advance().catch(() => {})
-    const data: LiveRun = {
-      run: await summaryOf(context, run),
-      rollouts: run.rollouts.count,
-      evals: run.evals.length,
-      events: run.events.length,
-    }
-    return { event: 'run', data }
+    const { rollouts, evals, events } = run
+    const counts = { rollouts: rollouts.count, evals: evals.length, events: events.length }
+    return { run: await summaryOf(context, run), ...counts } satisfies LiveRun
   }
 
 /** Server-sent events until the page goes: how things stand, and again whenever that is something else. */
@@ -64,11 +60,10 @@ const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void =>
       let sent = ''
       for (let tick = 1; !out.aborted; tick++) {
         // A run may be gone, or be made anew this moment: the next look tells.
-        const news = await topic().catch(() => null)
-        const data = JSON.stringify(news?.data)
-        if (news !== null && data !== sent) await out.writeSSE({ event: news.event, data })
+        const data = await topic().then(JSON.stringify, () => sent)
+        if (data !== sent) await out.writeSSE({ data })
         else if (tick % BEAT_TICKS === 0) await out.write(': still here\n\n')
-        if (news !== null) sent = data
+        sent = data
         await out.sleep(LIVE_MS)
       }
       context.streams.delete(out)

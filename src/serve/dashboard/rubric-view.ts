@@ -31,7 +31,7 @@ const FEWEST_PAIRS = 8
 
 /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
 const keptMetrics = ({ rollouts }: OpenRun, id: string) => {
-  const place = rollouts.criteria.known(id)
+  const place = rollouts.names.criteria.indexOf(id)
   const credits: number[] = []
   const pairs: { credit: number; reward: number }[] = []
   for (let nth = 0; place >= 0 && nth < rollouts.count; nth++) {
@@ -77,7 +77,7 @@ const keptGroups = function* (rollouts: RolloutIndex): Generator<number[]> {
  * tells these apart. The best and the worst of a step are kept, so it is too high rather than too low.
  */
 const keptDiscrimination = (rollouts: RolloutIndex): TableCell[] => {
-  const counts = rollouts.criteria.list.map(() => ({ all: 0, apart: 0 }))
+  const counts = rollouts.names.criteria.map(() => ({ all: 0, apart: 0 }))
   for (const group of keptGroups(rollouts))
     for (const [place, count] of counts.entries()) {
       const credits = group.flatMap(nth => rollouts.credit(nth, place) ?? [])
@@ -96,7 +96,7 @@ const discriminationOf = ({ rollouts, metrics }: OpenRun, last: MetricsRow | und
   const kept = records ? [] : keptDiscrimination(rollouts)
   return (id: string): TableCell => {
     const value = valueIn(last?.discrimination, id)
-    return value === null ? (kept[rollouts.criteria.known(id)] ?? NONE) : percent(value)
+    return value === null ? (kept[rollouts.names.criteria.indexOf(id)] ?? NONE) : percent(value)
   }
 }
 
@@ -154,7 +154,7 @@ const criterionRows = (run: OpenRun): TableRow[] => {
   const words = describeCriteria(run.info)
   const declared = run.info.rubric?.criteria.map(({ id }) => id) ?? []
   const discrimination = discriminationOf(run, late)
-  return [...new Set([...declared, ...named, ...run.rollouts.criteria.list])].map(id => {
+  return [...new Set([...declared, ...named, ...run.rollouts.names.criteria])].map(id => {
     const { kept, rate, withReward } = keptMetrics(run, id)
     const [first, last] = [early, late].map(row => valueIn(row?.criteria, id))
     const pointShare = valueIn(late?.pointShare, id)
