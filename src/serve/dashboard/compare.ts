@@ -1,6 +1,6 @@
 /** @file Several runs side by side, each a group of its own: the comparison of `gradus compare` over all that they record. */
 
-import { comparedRuns } from '../../runs/compare/compare.ts'
+import { comparedRuns } from '../../runs/compare/comparisons.ts'
 import { type ComparedRun, groupLoaded, runNames } from '../../runs/compare/groups.ts'
 import { comparePage } from '../../runs/compare/view.ts'
 import type { PageView } from '../../runs/report/view.ts'
