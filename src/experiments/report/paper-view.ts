@@ -6,6 +6,7 @@ import {
   type PageView,
   settingPairs,
   statusChip,
+  statusCounts,
   type TableCell,
   tableSection,
 } from '../../runs/report/view.ts'
@@ -204,7 +205,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
   const { title, summary, test, afterwards, cut } = registration
   const { apart, statuses } = countsOf({ claims, registration })
   const isDone = runs.done === runs.planned
-  const counts = [...statuses, { status: 'apart, not counted', count: apart.length }]
+  const counts = statuses.map(({ status, count }) => [status, count] as const)
   const left = [
     ...cut,
     ...known(test.note),
@@ -220,10 +221,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       ...[...known(summary), ...afterwards.notes].map(
         (text): Block => ({ kind: 'text', text, class: 'lead' }),
       ),
-      {
-        kind: 'chips',
-        chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
-      },
+      statusCounts([...counts, ['apart, not counted', apart.length]]),
     ],
     sections: [
       ...claimSections(result, curves),

@@ -103,11 +103,8 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
   switch (block.kind) {
     case 'text':
       return block.text
-    case 'chips':
-      return joinKnown(
-        block.chips.map(({ text }) => text),
-        ' · ',
-      )
+    case 'facts':
+      return joinKnown(block.facts.map(factText), ' · ')
     case 'list':
       return listText(block.lines)
     case 'pairs':

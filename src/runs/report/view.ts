@@ -110,7 +110,7 @@ export interface TrackLine {
   below?: string
 }
 
-/** A name and what it is; null where nothing is known. */
+/** A name, which may be empty, and what it is; null where nothing is known. */
 export type PageFact = readonly [name: string, value: string | number | Chip | null]
 
 /** A setting and its value, or a word and what it means. */
@@ -162,9 +162,6 @@ export type Block = string | TableView | KindBlock
 export type KindBlock =
   | { kind: 'text'; text: string; class: string }
   | { kind: 'heading'; text: string; about?: string }
-  /** A name with its number each. */
-  | { kind: 'metrics'; metrics: Readonly<Record<string, number>> }
-  | { kind: 'chips'; chips: readonly Chip[] }
   | { kind: 'facts'; facts: readonly PageFact[] }
   | { kind: 'links'; links: readonly PageLink[] }
   | { kind: 'list'; lines: readonly string[] }
@@ -272,10 +269,19 @@ const LOOKS: Readonly<Record<string, string>> = {
 /** The class of a status: its colour. */
 export const statusLook = (status: string): string => LOOKS[status] ?? 'none'
 
-/** A status in its colour; with a number before it, how many have it. */
-export const statusChip = (status: string, count?: number): Chip => ({
-  text: count === undefined ? status : `${count} ${status}`,
+/** A status in its colour. */
+export const statusChip = (status: string, text = status): Chip => ({
+  text,
   class: `verdict chip ${statusLook(status)}`,
+})
+
+/** How many have each status. */
+export const statusCounts = (counts: Iterable<readonly [status: string, count: number]>): Block => ({
+  kind: 'facts',
+  facts: [...counts].map(([status, count]) => [
+    '',
+    count > 0 ? statusChip(status, `${count} ${status}`) : null,
+  ]),
 })
 
 /** Dotted names of settings, nested as they may be, with what stands there. */

@@ -3,7 +3,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { type Block, type PageView, plainView, statusChip, tableSection } from '../../runs/report/view.ts'
+import {
+  type Block,
+  type PageView,
+  plainView,
+  statusChip,
+  statusCounts,
+  tableSection,
+} from '../../runs/report/view.ts'
 import { countEach } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
@@ -78,10 +85,8 @@ const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] =>
   return all.filter(own => !own.isWork || !done.has(workFolder(own) ?? ''))
 }
 
-const statusChips = (claims: readonly Claim[]): Block => {
-  const counts = countEach(claims.map(({ status }) => status))
-  return { kind: 'chips', chips: [...counts].map(([status, count]) => statusChip(status, count)) }
-}
+const statusChips = (claims: readonly Claim[]): Block =>
+  statusCounts(countEach(claims.map(({ status }) => status)))
 
 /** What every format of results has; of one under way its curves are all there is. */
 const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {

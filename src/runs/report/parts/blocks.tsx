@@ -1,7 +1,6 @@
 /** @file Whatever stands on a page, by what it is: text, tables, charts, cards, panels. All that runs say is text, never HTML. */
 
 import { type ComponentChildren, Fragment, type VNode } from 'preact'
-import { number } from '../../../util/format.ts'
 import type { RolloutRow } from '../../rows.ts'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
 import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact, Panel } from '../view.ts'
@@ -32,10 +31,10 @@ export const anchorOf = (title: string): string =>
 export const Facts = ({ facts }: { facts: readonly PageFact[] }) => (
   <div class="row facts">
     {facts.map(
-      ([name, value]) =>
+      ([name, value], i) =>
         value !== null &&
         value !== '' && (
-          <span key={name === '' ? value : name}>
+          <span key={i}>
             {name !== '' && <b>{name}</b>}
             {typeof value === 'object' ? <ChipOf chip={value} /> : value}
           </span>
@@ -113,7 +112,15 @@ const chartPlaced = (spec: ChartSpec) => (
 )
 
 /** With a chip it has a head of its own, and is an article. */
-const PanelOf = ({ id, class: own = '', title, href, chip, note, children }: Panel & Inside) => {
+const PanelOf = ({
+  id,
+  class: own = '',
+  title,
+  href,
+  chip,
+  note,
+  children,
+}: Panel & { children: ComponentChildren }) => {
   const head = title !== undefined && <h3>{href === undefined ? title : <a href={href}>{title}</a>}</h3>
   const Place = chip === undefined ? 'div' : 'article'
   return (
@@ -132,10 +139,6 @@ const PanelOf = ({ id, class: own = '', title, href, chip, note, children }: Pan
   )
 }
 
-interface Inside {
-  children: ComponentChildren
-}
-
 /** How each kind is shown. @param inside shows blocks that stand in it */
 type Shown = {
   [Kind in KindBlock['kind']]: (
@@ -151,22 +154,6 @@ const SHOWN: Shown = {
     <h3>
       {text} {about !== undefined && <span class="quiet">{about}</span>}
     </h3>
-  ),
-  metrics: ({ metrics }) => (
-    <p class="row">
-      {Object.entries(metrics).map(([name, value]) => (
-        <span class="part" key={name}>
-          <b>{name}</b> {number(value)}
-        </span>
-      ))}
-    </p>
-  ),
-  chips: ({ chips }) => (
-    <div class="row">
-      {chips.map(chip => (
-        <ChipOf chip={chip} key={chip.text} />
-      ))}
-    </div>
   ),
   facts: Facts,
   links: ({ links }) => (
@@ -221,17 +208,8 @@ const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
   if (typeof block === 'string') return block === '' ? null : <p class="about">{block}</p>
   if ('head' in block) return <TextTable table={block} />
   const show = SHOWN[block.kind] as Shown['text' | 'panel']
-  return (
-    <>
-      {show(
-        block as never,
-        blocks => (
-          <Blocks blocks={blocks} live={live} />
-        ),
-        live,
-      )}
-    </>
-  )
+  const inside = (blocks: BlockList) => <Blocks blocks={blocks} live={live} />
+  return <>{show(block as never, inside, live)}</>
 }
 
 export const Blocks = ({ blocks, live }: { blocks: BlockList; live?: LiveParts }) => (
