@@ -25,16 +25,17 @@ interface ScoreColumns {
   head?: string
 }
 
-interface TableRow extends ScoreLine {
+/** A line of scores with the evaluation that it is of; of a baseline none. */
+interface SourcedLine extends ScoreLine {
   source?: EvalRow
 }
 
 const intervalTitle = (interval: Interval | undefined): string =>
   interval ? `95%: ${percentInterval(interval)}` : ''
 
-const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
+const rowsOfSet = (data: ReportData, set: string): SourcedLine[] => {
   const { before, after } = beforeAfter(data, set)
-  const modelRow = (row: EvalRow | undefined, kind: TableRow['kind'], name: string): TableRow[] =>
+  const modelRow = (row: EvalRow | undefined, kind: ScoreLine['kind'], name: string): SourcedLine[] =>
     row ? [{ name, kind, n: row.n, scores: row.scores, source: row }] : []
   return [
     ...modelRow(before, 'before', before?.step === 0 ? 'Before' : `Step ${before?.step}`),
@@ -43,12 +44,13 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
 }
 
 /** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
-const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): TableRow[] => {
+const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): ScoreLine[] => {
   const baselines: Record<string, Baseline> = {}
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
-  const strength = ({ scores }: TableRow) => scores[headline.find(score => score in scores) ?? '']?.value ?? 0
+  const strength = ({ scores }: ScoreLine) =>
+    scores[headline.find(score => score in scores) ?? '']?.value ?? 0
   return Object.entries(baselines)
-    .map(([name, baseline]): TableRow => ({ ...baseline, name, kind: 'baseline' }))
+    .map(([name, baseline]): ScoreLine => ({ ...baseline, name, kind: 'baseline' }))
     .sort((a, b) => strength(b) - strength(a))
 }
 
@@ -57,7 +59,7 @@ const SHOWN_BASELINES = 3
 
 const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
 
-const balanceTable = (rows: readonly TableRow[]): TableView | null => {
+const balanceTable = (rows: readonly SourcedLine[]): TableView | null => {
   const balances = rows.flatMap(({ name, kind, source }) =>
     source?.balance === undefined ? [] : [{ name, kind, balance: source.balance }],
   )
@@ -135,11 +137,7 @@ const criterionColumns = (data: ReportData, rows: readonly Scored[]): DetailColu
   }))
 
 /** Scores beside the headline ones, labels and criteria. */
-const detailTable = (
-  data: ReportData,
-  rows: readonly TableRow[],
-  headline: readonly string[],
-): TableView | null => {
+const detailTable = (data: ReportData, rows: readonly SourcedLine[], headline: readonly string[]) => {
   const evals = rows.flatMap(({ source }) => source ?? [])
   const shown = new Set([...headline, ...headline.map(greedyName)])
   const further = scoreNamesOf(evals).filter(score => !shown.has(score))
@@ -163,11 +161,7 @@ const detailTable = (
 }
 
 /** A row for each source and model; null where problems come from one source. */
-const sourceTable = (
-  data: ReportData,
-  rows: readonly TableRow[],
-  headline: readonly string[],
-): TableView | null => {
+const sourceTable = (data: ReportData, rows: readonly SourcedLine[], headline: readonly string[]) => {
   const evals = rows.flatMap(({ source }) => source ?? [])
   const names = namesIn(evals.map(({ bySource }) => bySource))
   if (names.length === 0) return null
@@ -201,7 +195,7 @@ const changesOf = (data: ReportData, set: string): string => {
 }
 
 /** What share of the verdicts the graders failed to give, by evaluation. */
-const missingOf = (rows: readonly TableRow[]): string => {
+const missingOf = (rows: readonly SourcedLine[]): string => {
   const parts = rows.flatMap(({ name, source }) => {
     const missing = source && missingVerdicts(source)
     return missing ? [`${name.toLowerCase()} ${missing}`] : []

@@ -2,7 +2,9 @@
 
 import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { pageFile } from '../../runs/report/page.ts'
 import { GradusError } from '../../util/errors.ts'
+import { packageVersion } from '../../util/package.ts'
 import {
   type DashboardContext,
   type DashboardEnv,
@@ -12,7 +14,6 @@ import {
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { loadAssets, SHELL } from './page.ts'
 import { addPairPaths } from './pairs.ts'
 import { addOtherPaths, addRunPaths } from './paths.ts'
 import type { LiveRun } from './wire.ts'
@@ -74,6 +75,24 @@ const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void =>
     return stream(c, runTopic(context, id))
   })
 }
+
+/** The files of the page by name, built into the package. @throws RunError when they were not built */
+const loadAssets = (): ReadonlyMap<string, { type: string; body: string }> =>
+  new Map([
+    ['app.js', { type: 'text/javascript; charset=utf-8', body: pageFile('app.js', import.meta.url) }],
+    ['app.css', { type: 'text/css; charset=utf-8', body: pageFile('app.css') }],
+    ['icon.svg', { type: 'image/svg+xml', body: ICON }],
+  ])
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2b6cc4"/><path d="M6 24h6v-5h6v-5h6V8" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** The page at every address. Nothing of a run stands in it: all that is shown comes by script, as text. */
+const SHELL = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="gradus-version" content="${packageVersion()}"><title>Gradus</title>
+<link rel="icon" href="/assets/icon.svg"><link rel="stylesheet" href="/assets/app.css"><script type="module" src="/assets/app.js"></script></head>
+<body class="live"><div id="app"><main><p class="empty">Reading…</p></main></div><noscript><main><p>The dashboard needs JavaScript. <code>gradus report RUN</code> writes a page that can be read without.</p></main></noscript></body></html>
+`
 
 /**
  * The page, its files, and what it asks for.

@@ -35,8 +35,7 @@ export const Facts = ({ facts }: { facts: readonly PageFact[] }) => (
         value !== null &&
         value !== '' && (
           <span key={i}>
-            {name !== '' && <b>{name}</b>}
-            {typeof value === 'object' ? <ChipOf chip={value} /> : value}
+            {name !== '' && <b>{name}</b>} {typeof value === 'object' ? <ChipOf chip={value} /> : value}
           </span>
         ),
     )}
