@@ -175,12 +175,7 @@ export type KindBlock =
   /** Under the lines what their ends are. */
   | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
   /** What colours stand for: names of colours of the page, with their words. */
-  | {
-      kind: 'key'
-      title?: string
-      about?: string
-      colors: readonly (readonly [color: string, words: string])[]
-    }
+  | { kind: 'key'; colors: readonly (readonly [color: string, words: string])[] }
   /** Rollouts, or answers of evaluations, which have scores. */
   | { kind: 'rollouts'; rows: readonly RolloutRow[]; criteria: Criteria; of?: 'score'; isBeside?: boolean }
   /** Text as it stands. */

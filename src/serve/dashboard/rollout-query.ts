@@ -222,25 +222,22 @@ export const rolloutPage = (
   ])
   const choice = { name: 'beside', label: 'Beside it, of the same group', value: String(beside ?? '') }
   const problem = String(rows[0].problemId ?? '')
+  const title = `Rollout ${nth}`
+  const links = [
+    { text: 'All rollouts', href: addressOf(id, query) },
+    ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
+    ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
+  ]
+  const options = [['', 'none'] as const, ...others]
   return {
-    title: `Rollout ${nth}`,
+    title,
     intro: [
-      {
-        kind: 'links',
-        links: [
-          { text: 'All rollouts', href: addressOf(id, query) },
-          ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
-          ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
-        ],
-      },
-      others.length > 0 && {
-        kind: 'choices',
-        choices: [{ ...choice, options: [['', 'none'], ...others] }],
-      },
+      { kind: 'links', links },
+      others.length > 0 && { kind: 'choices', choices: [{ ...choice, options }] },
     ],
     sections: [
       {
-        title: problem === '' || problem.length > 160 ? `Rollout ${nth}` : problem,
+        title: problem === '' || problem.length > 160 ? title : problem,
         blocks: [{ kind: 'rollouts', rows, criteria, isBeside: beside !== undefined }],
       },
     ],
