@@ -1,5 +1,6 @@
 /** @file Any number of runs compared: in groups over seeds, as metrics, as text, and as a page with one curve over another. */
 
+import { loadReportData } from '../report/data.ts'
 import { renderPage } from '../report/page.ts'
 import { pageText, TERMINAL } from '../report/page-text.ts'
 import { type ComparedRuns, comparedRuns } from './comparisons.ts'
@@ -15,7 +16,8 @@ export const compareMany = (
   dirs: readonly string[],
   { labels, title = 'Comparison of runs' }: { labels?: ReadonlyMap<string, string>; title?: string } = {},
 ): { json: ComparedRuns; readonly text: string; page(): string } => {
-  const grouped = groupRuns(dirs, labels)
+  const runs = dirs.map(dir => ({ dir, data: loadReportData(dir) }))
+  const grouped = groupRuns(runs, labels)
   const json = comparedRuns(grouped)
   const page = () => comparePage(title, grouped.groups, json)
   return {

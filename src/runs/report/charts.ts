@@ -239,7 +239,7 @@ export const chartSections = (data: ReportData): ChartSection[] => {
       ? undefined
       : `Thin lines are single steps, thick ones means over ${window}. Bars are 95% intervals. Drag to zoom, double-click to go back.`
   const sections: ChartSection[] = [
-    { title: 'Learning', about: how, size: 'wide', charts: [...learning(data)] },
+    { title: 'Learning', about: how, size: 'wide', charts: learning(data) },
     {
       title: 'Each criterion',
       about: 'Raw scores of the training rollouts, before weights.',

@@ -235,21 +235,16 @@ const FATES = { kept: 'kept', inactive: 'set aside', pruned: 'dropped' }
 
 /** Rubrics of a run whose rubrics evolve, the latest first. */
 const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
-  const rows = rubrics.rows
-    .flatMap(({ step, question, rubrics: own }) =>
-      own
-        .filter(({ born, fate }) => born || fate !== 'kept')
-        .map(
-          ({ title, stage, sign, born, fate, variance, description }): TableRow => [
-            String(step),
-            born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
-            { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
-            ...[String(stage), number(variance), question],
-          ],
-        ),
-    )
-    .slice(-MOST_FATES)
+  const all = rubrics.rows.flatMap(({ rubrics: own, ...row }) => own.map(rubric => ({ ...row, ...rubric })))
+  const changed = all.filter(({ born, fate }) => born || fate !== 'kept').slice(-MOST_FATES)
+  const rows = changed
     .reverse()
+    .map(({ step, question, born, fate, sign, title, description, ...own }) => [
+      String(step),
+      born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
+      { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
+      ...[String(own.stage), number(own.variance), question],
+    ])
   if (rows.length === 0) return null
   const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that scores all rollouts alike is set aside; one that others outperform is dropped.`
   const head = [

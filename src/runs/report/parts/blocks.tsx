@@ -3,7 +3,7 @@
 import { type ComponentChildren, Fragment, type VNode } from 'preact'
 import type { RolloutRow } from '../../rows.ts'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
-import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact, Panel } from '../view.ts'
+import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact } from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
 import { ColorKey, Lines } from './lines.tsx'
 import { Radar } from './radar.tsx'
@@ -111,15 +111,7 @@ const chartPlaced = (spec: ChartSpec) => (
 )
 
 /** With a chip it has a head of its own, and is an article. */
-const PanelOf = ({
-  id,
-  class: own = '',
-  title,
-  href,
-  chip,
-  note,
-  children,
-}: Panel & { children: ComponentChildren }) => {
+const panel: Shown['panel'] = ({ id, class: own = '', title, href, chip, note, blocks }, inside) => {
   const head = title !== undefined && <h3>{href === undefined ? title : <a href={href}>{title}</a>}</h3>
   const Place = chip === undefined ? 'div' : 'article'
   return (
@@ -133,7 +125,7 @@ const PanelOf = ({
           {note && <span class="quiet">{note}</span>}
         </header>
       )}
-      {children}
+      {inside(blocks)}
     </Place>
   )
 }
@@ -196,7 +188,7 @@ const SHOWN: Shown = {
       {inside(blocks)}
     </details>
   ),
-  panel: (panel, inside) => <PanelOf {...panel}>{inside(panel.blocks)}</PanelOf>,
+  panel,
   choices: ({ choices }, _, live) => (
     <div class="row tools">{choices.map(choice => live?.choose(choice))}</div>
   ),
