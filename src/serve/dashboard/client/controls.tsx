@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ControlAction, RunView } from '../wire.ts'
 import { postJson, setToken, token } from './api.ts'
-import { Bound, Choice, Field } from './parts.tsx'
+import { Bound, Choice, InputField } from './parts.tsx'
 
 interface WithTokenProps {
   /** Over the field, which then is folded away. */
@@ -25,7 +25,7 @@ export const WithToken = ({ title, children }: WithTokenProps) => {
         setValue('')
       }}
     >
-      <Field
+      <InputField
         label="Token that was printed when the dashboard started"
         type="password"
         autocomplete="off"

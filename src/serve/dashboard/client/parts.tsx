@@ -93,14 +93,14 @@ interface FieldProps {
 }
 
 /** (Preact's types would have each kind of field by itself.) */
-export const Field = ({ label, onInput, ...own }: FieldProps) => (
+export const InputField = ({ label, onInput, ...own }: FieldProps) => (
   <label>
     {label} <input {...(own as object)} onInput={event => onInput(event.currentTarget.value)} />
   </label>
 )
 
 /** A number that may be typed. */
-export const Bound = (field: FieldProps) => <Field type="number" step="any" class="bound" {...field} />
+export const Bound = (field: FieldProps) => <InputField type="number" step="any" class="bound" {...field} />
 
 interface SearchProps {
   label: string

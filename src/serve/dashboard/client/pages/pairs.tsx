@@ -7,7 +7,7 @@ import { percent, percentInterval } from '../../../../util/format.ts'
 import type { PairAnswer, PairsView } from '../../wire.ts'
 import { postJson, token, useJson, useThrottled } from '../api.ts'
 import { WithToken } from '../controls.tsx'
-import { Empty, Field, type RunTabProps, Waiting } from '../parts.tsx'
+import { Empty, InputField, type RunTabProps, Waiting } from '../parts.tsx'
 import { useKey } from '../route.tsx'
 
 const CHOICES: readonly [key: string, choice: string, words: string][] = [
@@ -94,7 +94,7 @@ export const PairsTab = ({ view: { run } }: RunTabProps) => {
   return (
     <>
       <div class="row tools">
-        <Field label="Your name" autocomplete="name" maxLength={80} value={who} onInput={named} />
+        <InputField label="Your name" autocomplete="name" maxLength={80} value={who} onInput={named} />
         <WithToken>
           {[...CHOICES, ['u', '', 'Undo'] as const].map(([key, choice, words]) => (
             <button
