@@ -1,13 +1,12 @@
 /** @file Answers for reading, those of two models side by side, as one HTML file: to be filtered by won and lost without a script. */
 
-import type { Rubric } from '../rubric/criterion.ts'
 import { part, plainPage } from '../runs/report/page.ts'
 import { PageHead, Section } from '../runs/report/parts/page.tsx'
 import { ResponseText } from '../runs/report/parts/response.tsx'
 import { TextTable } from '../runs/report/parts/table.tsx'
 import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
 import type { RolloutRow } from '../runs/rows.ts'
-import { number, percent, plural } from '../util/format.ts'
+import { joinKnown, number, percent, plural } from '../util/format.ts'
 import type { PairedMetric } from './compare.ts'
 import type { GradedAnswer, Measured, MeasuredItem } from './metrics.ts'
 import type { MeasuredProblem } from './task.ts'
@@ -21,79 +20,52 @@ const STYLE = `
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 24px; margin-top: 14px; } .sides > section { min-width: 0; }
 .sides pre { max-height: 26em; overflow: auto; } .sides details { margin-top: 12px; } .metrics .num { white-space: nowrap; }`
 
-interface Side {
-  measured: Measured
-  /** Name of the primary score. */
+const rowOf = ({ text, verdicts }: GradedAnswer, { id: problemId, rubric }: MeasuredProblem): RolloutRow => ({
+  ...{ step: 0, problemId, prompt: '', response: text, reward: null },
+  verdicts: verdicts.map(({ criterionId, met, credit, explanation, source }) => {
+    // Graders may say more than the rubric asks.
+    const { text: says = criterionId, points = 1 } =
+      rubric.criteria.find(({ id }) => id === criterionId) ?? {}
+    return { criterionId, text: says, points, met, source, credit, explanation }
+  }),
+})
+
+const factsOf = ({ graded: [{ answer }, ...others], values }: MeasuredItem, primary: string): string => {
+  const facts = [
+    `score ${number(values[primary]?.value)}`,
+    answer.tokens !== undefined && plural(answer.tokens, 'token'),
+    answer.finishReason === 'length' && 'cut off',
+    others.length > 0 && `the first of ${others.length + 1} answers; the score is their mean`,
+  ]
+  return joinKnown(facts, ' · ')
+}
+
+interface AnsweredProps {
+  model: string
+  item: MeasuredItem | undefined
+  problem: MeasuredProblem
   primary: string
 }
 
-/** Graders may say more than the rubric asks. */
-const wordsOf = ({ criteria }: Rubric, id: string) => {
-  const { text = id, points = 1 } = criteria.find(own => own.id === id) ?? {}
-  return { text, points }
-}
-
-const rowOf = ({ answer, text, verdicts }: GradedAnswer, { id, rubric }: MeasuredProblem): RolloutRow => ({
-  step: 0,
-  problemId: id,
-  prompt: '',
-  response: text,
-  reward: null,
-  verdicts: verdicts.map(({ criterionId, met, credit, explanation, source }) => ({
-    criterionId,
-    ...wordsOf(rubric, criterionId),
-    met,
-    source,
-    ...(credit !== undefined && { credit }),
-    ...(explanation !== undefined && { explanation }),
-  })),
-  ...(answer.tokens !== undefined && { tokens: answer.tokens }),
-})
-
-const Verdict = ({ row }: { row: RolloutRow }) => (
-  <details>
-    <summary>{plural(row.verdicts!.length, 'verdict')}</summary>
-    <VerdictTable row={row} criteria={{}} />
-  </details>
-)
-
-const facts = ({ answer }: GradedAnswer, score: number | null, count: number): string =>
-  [
-    `score ${number(score)}`,
-    ...(answer.tokens === undefined ? [] : [plural(answer.tokens, 'token')]),
-    ...(answer.finishReason === 'length' ? ['cut off'] : []),
-    ...(count > 1 ? [`the first of ${count} answers; the score is their mean`] : []),
-  ].join(' · ')
-
-interface SideProps {
-  item: MeasuredItem | undefined
-  problem: MeasuredProblem
-  of: Side
-}
-
-const Answered = ({ item, problem, of: { measured, primary } }: SideProps) => {
-  const first = item?.graded[0]
-  if (item === undefined || first === undefined)
-    return (
-      <section>
-        <h4>{measured.model}</h4>
-        <p class="quiet">no answer</p>
-      </section>
-    )
-  const row = rowOf(first, problem)
+const Answered = ({ model, item, problem, primary }: AnsweredProps) => {
+  const [first] = item?.graded ?? []
+  const row = first && rowOf(first, problem)
   return (
     <section>
-      <h4>{measured.model}</h4>
-      <p class="quiet">{facts(first, item.values[primary]?.value ?? null, item.graded.length)}</p>
-      <ResponseText row={row} />
-      <Verdict row={row} />
+      <h4>{model}</h4>
+      <p class="quiet">{item && row ? factsOf(item, primary) : 'no answer'}</p>
+      {row && <ResponseText row={row} />}
+      {row && (
+        <details>
+          <summary>{plural(row.verdicts!.length, 'verdict')}</summary>
+          <VerdictTable row={row} criteria={{}} />
+        </details>
+      )}
     </section>
   )
 }
 
-type Outcome = 'won' | 'lost' | 'tied' | ''
-
-const outcomeOf = (own: number | null | undefined, other: number | null | undefined): Outcome => {
+const outcomeOf = (own: number | null | undefined, other: number | null | undefined): string => {
   if (own == null || other == null) return ''
   return own > other ? 'won' : own < other ? 'lost' : 'tied'
 }
@@ -148,8 +120,8 @@ const Article = ({ problem, own, other, primary, a, b }: ArticleProps) => {
       </header>
       <pre class="prompt">{promptOf(problem)}</pre>
       <div class="sides">
-        <Answered item={own} problem={problem} of={{ measured: a, primary }} />
-        {b && <Answered item={other} problem={problem} of={{ measured: b, primary }} />}
+        <Answered model={a.model} item={own} {...{ problem, primary }} />
+        {b && <Answered model={b.model} item={other} {...{ problem, primary }} />}
       </div>
     </article>
   )
@@ -176,7 +148,7 @@ const Page = (page: AnswerPage) => (
   <main>
     <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
     <Section title="Metrics" about="Means over problems with 95% intervals over problems.">
-      <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />
+      <TextTable table={page.table} />
     </Section>
     <Section title="Answers">
       <Answers {...page} />

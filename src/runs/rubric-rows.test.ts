@@ -150,7 +150,7 @@ describe('what a report says of them', () => {
   it('is who lived longest, with means over its life; never those that were given', () => {
     const lifetimes = rubricLifetimes(rows)
     expect(lifetimes.map(({ title, since, last }) => [title, since, last])).toHaveLength(4)
-    expect(lifetimes[0]).toEqual({
+    expect(lifetimes[0]).toMatchObject({
       ...{
         question: 'q1',
         stage: 1,

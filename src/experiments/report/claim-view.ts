@@ -143,13 +143,11 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
       const words = [joinKnown([name, means], ': '), ...known(note)]
       const compared = { text: '', notes: words, ...(marks.length > 0 && { marks }) }
       return i === 0
-        ? {
-            cells: [
-              { text: id, href: `#claim-${id}`, notes: [statement] },
-              ...[status, compared, ...cells, pText(claim.adjustedP)],
-            ],
-          }
-        : { kind: 'more', cells: [{ text: id, class: 'hidden' }, '', compared, ...cells, ''] }
+        ? [
+            { text: id, href: `#claim-${id}`, notes: [statement] },
+            ...[status, compared, ...cells, pText(claim.adjustedP)],
+          ]
+        : [{ text: id, class: 'hidden', row: 'more' }, '', compared, ...cells, '']
     })
   }),
 })

@@ -29,11 +29,9 @@ export const probeCharts = ({ charts }: Registration, runs: readonly FinishedRun
   })
 
 const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, number> => {
-  const row = evalsOn(run, set).at(-1)
+  const { criteria = {} } = evalsOn(run, set).at(-1) ?? {}
   return Object.fromEntries(
-    Object.entries(row?.criteria ?? {}).flatMap(([id, value]) =>
-      typeof value === 'number' ? [[id, value]] : [],
-    ),
+    Object.entries(criteria).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   )
 }
 

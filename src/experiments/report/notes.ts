@@ -84,14 +84,8 @@ const detailText = (key: string, values: readonly number[]): string => {
 
 const armDetails = (runs: readonly RunValue[]): string => {
   const keys = [...new Set(runs.flatMap(({ details }) => Object.keys(details ?? {})))]
-  return keys
-    .map(key =>
-      detailText(
-        key,
-        runs.flatMap(({ details }) => details?.[key] ?? []),
-      ),
-    )
-    .join('; ')
+  const valuesOf = (key: string) => runs.flatMap(({ details }) => details?.[key] ?? [])
+  return keys.map(key => detailText(key, valuesOf(key))).join('; ')
 }
 
 /** What the runs of each arm tell of their values, least to most; a line an arm that has something to tell. */

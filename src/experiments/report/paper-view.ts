@@ -6,6 +6,7 @@ import {
   type PageView,
   settingPairs,
   statusChip,
+  statusCounts,
   type TableCell,
   tableSection,
 } from '../../runs/report/view.ts'
@@ -56,15 +57,13 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
         ...(nth > 1 ? [`Together, look ${nth}`] : []),
       ]),
     ],
-    rows: claims.map(({ claim }, i) => ({
-      cells: [
-        claim.id,
-        ...blocks.flatMap(({ nth, alone, together }) => [
-          cell(alone[i]),
-          ...(nth > 1 ? [cell(together[i])] : []),
-        ]),
-      ],
-    })),
+    rows: claims.map(({ claim }, i) => [
+      claim.id,
+      ...blocks.flatMap(({ nth, alone, together }) => [
+        cell(alone[i]),
+        ...(nth > 1 ? [cell(together[i])] : []),
+      ]),
+    ]),
   }
   const lines = blocks.map(
     ({ nth, seeds, sha256, registeredAt }) =>
@@ -97,15 +96,13 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
     {
       head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
       rows: [
-        ...controls.map(own => ({
-          cells: [
-            { text: own.kind, notes: [own.arm] },
-            ...[outcome(own), value(own.above), value(own.gain), String(own.above?.n ?? 0)],
-          ],
-        })),
-        ...absentControls.map(({ kind, reason }) => ({
-          cells: [kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
-        })),
+        ...controls.map(own => [
+          { text: own.kind, notes: [own.arm] },
+          ...[outcome(own), value(own.above), value(own.gain), String(own.above?.n ?? 0)],
+        ]),
+        ...absentControls.map(({ kind, reason }) => [
+          ...[kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
+        ]),
       ],
     },
   )
@@ -126,15 +123,13 @@ const armTable = ({ arms }: ShownResults): PageSection | null => {
     head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
     rows: arms.map(arm => {
       const taken = (text: string) => (arm.runs > 0 ? text : '–')
-      return {
-        cells: [
-          { text: arm.arm, notes: known(arm.summary) },
-          arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
-          ...[taken(String(arm.steps)), taken(number(Math.round(arm.tokens)))],
-          ...(judged ? [calls(arm)] : []),
-          taken(formatDuration(arm.seconds)),
-        ],
-      }
+      return [
+        { text: arm.arm, notes: known(arm.summary) },
+        arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
+        ...[taken(String(arm.steps)), taken(number(Math.round(arm.tokens)))],
+        ...(judged ? [calls(arm)] : []),
+        taken(formatDuration(arm.seconds)),
+      ]
     }),
   })
 }
@@ -210,7 +205,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
   const { title, summary, test, afterwards, cut } = registration
   const { apart, statuses } = countsOf({ claims, registration })
   const isDone = runs.done === runs.planned
-  const counts = [...statuses, { status: 'apart, not counted', count: apart.length }]
+  const counts = statuses.map(({ status, count }) => [status, count] as const)
   const left = [
     ...cut,
     ...known(test.note),
@@ -226,10 +221,7 @@ export const paperView = (result: ShownResults, curves: PageView['sections'] = [
       ...[...known(summary), ...afterwards.notes].map(
         (text): Block => ({ kind: 'text', text, class: 'lead' }),
       ),
-      {
-        kind: 'chips',
-        chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
-      },
+      statusCounts([...counts, ['apart, not counted', apart.length]]),
     ],
     sections: [
       ...claimSections(result, curves),

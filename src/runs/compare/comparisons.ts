@@ -8,7 +8,7 @@ import { pairedDifference } from '../report/paired.ts'
 import type { EvalRow, Interval } from '../rows.ts'
 import { isScoreShared } from '../same-rubric.ts'
 import { describeScore, headlineScores, scoreValue } from '../scores.ts'
-import type { ComparedRun, RunGroup } from './groups.ts'
+import { type ComparedRun, type GroupedRuns, type RunGroup, runNames } from './groups.ts'
 
 /** A mean over runs. */
 export interface RunMean {
@@ -36,27 +36,6 @@ export interface ScoreComparison {
   label: string
   /** One a group. */
   groups: (RunMean & { differenceToFirst: GroupDifference | null })[]
-}
-
-export interface MetricComparison {
-  name: string
-  /** One a group: means over the last tenth of each run's steps, then over runs. */
-  groups: RunMean[]
-}
-
-/** Everything that a comparison of runs tells. */
-export interface ComparedRuns {
-  runs: number
-  groups: {
-    label: string
-    runs: { name: string; dir: string; seed: number | string | null; status: string; step: number }[]
-    /** Fewest and most steps that its runs have taken. */
-    steps: [number, number]
-  }[]
-  scores: ScoreComparison[]
-  metrics: MetricComparison[]
-  /** Settings in which groups differ; a value a group, null where it has none. */
-  settings: { name: string; values: unknown[] }[]
 }
 
 export const runMean = (values: readonly number[]): RunMean => ({
@@ -96,16 +75,12 @@ const differenceTo = (
   const pairs = [...after].flatMap(([seed, value]) => (before.has(seed) ? [value - before.get(seed)!] : []))
   if (pairs.length >= 2)
     return { difference: mean(pairs), interval: studentInterval(pairs), over: `${pairs.length} seeds` }
-  if (first.runs.length === 1 && group.runs.length === 1) {
-    const paired = pairedDifference(lastOn(first.runs[0], set), lastOn(group.runs[0], set), score)
-    if (paired)
-      return { difference: paired.difference, interval: paired.interval, over: `${paired.n} problems` }
-  }
-  return {
-    difference: mean([...after.values()]) - mean([...before.values()]),
-    interval: null,
-    over: 'unpaired',
-  }
+  const isSingle = first.runs.length === 1 && group.runs.length === 1
+  const paired = isSingle && pairedDifference(lastOn(first.runs[0], set), lastOn(group.runs[0], set), score)
+  if (paired)
+    return { difference: paired.difference, interval: paired.interval, over: `${paired.n} problems` }
+  const difference = mean([...after.values()]) - mean([...before.values()])
+  return { difference, interval: null, over: 'unpaired' }
 }
 
 /** Scores of the last evaluations, on every test set: the headline, unless told. */
@@ -129,8 +104,8 @@ export const scoreComparisons = (
   })
 }
 
-/** Every number of metrics.jsonl over the last tenth of the steps. */
-export const metricComparisons = (groups: readonly RunGroup[]): MetricComparison[] => {
+/** Every number of metrics.jsonl: means over the last tenth of each run's steps, then over the runs of each group. */
+const metricComparisons = (groups: readonly RunGroup[]) => {
   const means = groups.map(group => group.runs.map(({ data }) => finalMeans(data.metrics)))
   const names = [...new Set(means.flat().flatMap(own => [...own.keys()]))]
   return names.map(name => ({
@@ -138,3 +113,28 @@ export const metricComparisons = (groups: readonly RunGroup[]): MetricComparison
     groups: means.map(own => runMean(own.flatMap(each => each.get(name) ?? []))),
   }))
 }
+
+/** A group with its runs, and the fewest and the most steps that they have taken. */
+const describeGroup = ({ label, runs }: RunGroup, names: ReadonlyMap<string, string>) => {
+  const shown = runs.map(({ dir, data: { info, status, metrics } }) => ({
+    ...{ name: names.get(dir)!, dir, seed: info.seed ?? null, status, step: metrics.at(-1)?.step ?? 0 },
+  }))
+  const steps = shown.map(({ step }) => step)
+  return { label, runs: shown, steps: [Math.min(...steps), Math.max(...steps)] }
+}
+
+/** The metrics of groups of runs, and the settings in which these differ: a value a group. */
+export const comparedRuns = ({ groups, settings }: GroupedRuns) => {
+  const dirs = groups.flatMap(({ runs }) => runs.map(({ dir }) => dir))
+  const names = runNames(dirs)
+  return {
+    runs: dirs.length,
+    groups: groups.map(group => describeGroup(group, names)),
+    scores: scoreComparisons(groups),
+    metrics: metricComparisons(groups),
+    settings,
+  }
+}
+
+/** Everything that a comparison of runs tells. */
+export type ComparedRuns = ReturnType<typeof comparedRuns>

@@ -3,7 +3,7 @@
 import { joinKnown } from '../../util/format.ts'
 import { flatSettings } from '../leaves.ts'
 import { contentsOf, describeDigest } from '../report/compare.ts'
-import { loadReportData, type ReportData } from '../report/data.ts'
+import type { ReportData } from '../report/data.ts'
 import type { RunInfo } from '../rows.ts'
 
 /** A run with what comparisons read of it. */
@@ -66,16 +66,9 @@ const distinctLabels = (labels: readonly string[]): string[] =>
 /**
  * Runs in groups, in the order in which they were named.
  * @param labels of runs by folder, where somebody knows better what sets them apart; runs of one label are one group
- * @throws RunError where there is no run; DataError for a broken file
+ * @param isLeftOut which settings do not tell groups apart
  */
-export const groupRuns = (dirs: readonly string[], labels?: ReadonlyMap<string, string>): GroupedRuns =>
-  groupLoaded(
-    dirs.map(dir => ({ dir, data: loadReportData(dir) })),
-    labels,
-  )
-
-/** The same of runs that are there already. @param isLeftOut which settings do not tell groups apart */
-export const groupLoaded = (
+export const groupRuns = (
   runs: readonly ComparedRun[],
   labels?: ReadonlyMap<string, string>,
   isLeftOut: (path: string) => boolean = isAside,

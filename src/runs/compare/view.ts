@@ -15,7 +15,6 @@ import {
   foldBlock,
   type PageSection,
   type PageView,
-  type TableCell,
   type TableView,
   tableSection,
 } from '../report/view.ts'
@@ -36,13 +35,11 @@ const groupTable = (
   const reward = metrics.find(({ name }) => name === 'reward')
   return {
     head: ['Group', 'Runs', 'Steps', ...(reward ? ['Reward, last tenth'] : [])],
-    rows: groups.map(({ label, runs, steps: [first, last] }, i) => ({
-      cells: [
-        { text: label, color: colorOf(label) },
-        ...[String(runs.length), first === last ? String(first) : `${first} to ${last}`],
-        ...(reward ? [number(reward.groups[i].mean)] : []),
-      ],
-    })),
+    rows: groups.map(({ label, runs, steps: [first, last] }, i) => [
+      { text: label, color: colorOf(label) },
+      ...[String(runs.length), first === last ? String(first) : `${first} to ${last}`],
+      ...(reward ? [number(reward.groups[i].mean)] : []),
+    ]),
   }
 }
 
@@ -55,17 +52,13 @@ const differenceNote = (own: GroupDifference | null): string[] => {
 
 const scoreTable = ({ groups }: ComparedRuns, scores: readonly ScoreComparison[]): TableView => ({
   head: ['Evaluation', ...groups.map(({ label }) => label)],
-  rows: scores.map(({ set, label, groups: own }) => ({
-    cells: [
-      { text: capitalised(label), notes: [set] },
-      ...own.map(
-        ({ mean, interval, differenceToFirst }): TableCell => ({
-          text: percent(mean),
-          notes: [...(interval ? [percentInterval(interval)] : []), ...differenceNote(differenceToFirst)],
-        }),
-      ),
-    ],
-  })),
+  rows: scores.map(({ set, label, groups: own }) => [
+    { text: capitalised(label), notes: [set] },
+    ...own.map(({ mean, interval, differenceToFirst }) => ({
+      text: percent(mean),
+      notes: [...(interval ? [percentInterval(interval)] : []), ...differenceNote(differenceToFirst)],
+    })),
+  ]),
 })
 
 const runTable = (
@@ -77,27 +70,25 @@ const runTable = (
   rows: groups.flatMap(({ label, runs }, i) =>
     runs.map(({ name, dir, seed, status, step }, k) => {
       const { recipe, preset } = own[i].runs[k].data.info
-      return {
-        cells: [
-          { text: name, href: addressOf(dir), notes: [joinKnown([recipe, preset], ' · ')] },
-          ...[String(seed ?? '–'), status, String(step), label],
-        ],
-      }
+      return [
+        { text: name, href: addressOf(dir), notes: [joinKnown([recipe, preset], ' · ')] },
+        ...[String(seed ?? '–'), status, String(step), label],
+      ]
     }),
   ),
 })
 
 const metricTable = ({ groups, metrics }: ComparedRuns): TableView => ({
   head: ['Metric', ...groups.map(({ label }) => label)],
-  rows: metrics.map(({ name, groups: own }) => ({ cells: [name, ...own.map(({ mean }) => number(mean))] })),
+  rows: metrics.map(({ name, groups: own }) => [name, ...own.map(({ mean }) => number(mean))]),
 })
 
 const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
   text: true,
   head: ['Setting', ...groups.map(({ label }) => label)],
-  rows: settings.map(({ name, values }) => ({
-    cells: [name, ...values.map(value => (value === undefined ? 'none' : JSON.stringify(value)))],
-  })),
+  rows: settings.map(({ name, values }) => [
+    ...[name, ...values.map(value => (value === undefined ? 'none' : JSON.stringify(value)))],
+  ]),
 })
 
 interface CompareOptions {

@@ -1,6 +1,7 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
-import type { MetricGroup, MetricsRow } from '../rows.ts'
+import { joinKnown } from '../../util/format.ts'
+import type { MetricGroup, MetricsRow, Scores } from '../rows.ts'
 import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'
 import { COLORS } from './bands.ts'
 import { type ChartSeries, type ChartSpec, roundForPage, smoothingWindow } from './chart-spec.ts'
@@ -87,13 +88,13 @@ const withEvals = (data: ReportData, score: string): ChartSpec[] => {
     ? [{ label: 'training rollouts', color: 'before', kind: 'line', values }]
     : []
   for (const [index, { set, rows }] of sets.entries()) {
+    const column = (read: (scored: Scores[string]) => number | null | undefined) =>
+      align(new Map(rows.map(row => [row.step, roundForPage(read(row.scores[score]))])))
     series.push({
-      label: set,
-      color: COLORS[index % COLORS.length],
-      kind: 'points',
-      values: align(new Map(rows.map(row => [row.step, roundForPage(scoreValue(row, score))]))),
-      low: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[0])]))),
-      high: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[1])]))),
+      ...{ label: set, color: COLORS[index % COLORS.length], kind: 'points' },
+      values: column(({ value }) => value),
+      low: column(({ interval }) => interval?.[0]),
+      high: column(({ interval }) => interval?.[1]),
     })
   }
   const title = titleOfKey(describeScore(score, data.evals))
@@ -159,10 +160,7 @@ const health = (data: ReportData): ChartSpec[] => {
 const stageTimes = (data: ReportData): ChartSpec[] => {
   const names = stageNames(data.metrics)
   if (names.length === 0) return []
-  const ordered = [
-    ...Object.keys(STAGES).filter(name => names.includes(name)),
-    ...names.filter(n => !(n in STAGES)),
-  ]
+  const ordered = [...new Set([...Object.keys(STAGES), ...names])].filter(name => names.includes(name))
   const spare = ['c2', 'c5', 'c6']
   const series: ChartSeries[] = ordered.map((name, index) => ({
     label: STAGES[name]?.label ?? name,
@@ -186,13 +184,13 @@ const tokensPerSecond: Read = row => {
   return typeof row.tokens === 'number' && seconds > 0 ? row.tokens / seconds : null
 }
 
+const THROUGHPUT: Drawn = {
+  ...{ id: 'throughput', title: 'Throughput', unit: 'number', about: 'new tokens a second, whole step' },
+}
+
 const timing = (data: ReportData): ChartSpec[] => [
   ...stageTimes(data),
-  ...single(
-    data,
-    { id: 'throughput', title: 'Throughput', unit: 'number', about: 'new tokens a second, whole step' },
-    tokensPerSecond,
-  ),
+  ...single(data, THROUGHPUT, tokensPerSecond),
 ]
 
 /** Further scores, with their evaluations where these have them, and whatever else a recipe records. */
@@ -225,31 +223,13 @@ const unnamed = (data: ReportData, key: string): ChartSpec[] => {
 const isAllZero = ({ series }: ChartSpec): boolean =>
   series.every(({ values }) => values.every(value => value === null || value === 0))
 
-/** A section without the charts of what was always zero, which it names instead. */
-const withoutZeros = (section: ChartSection): ChartSection => {
-  const zero = section.charts.filter(isAllZero)
-  if (zero.length === 0) return section
-  const note = `Zero all along: ${zero.map(({ title }) => title.toLowerCase()).join(', ')}.`
-  return {
-    ...section,
-    charts: section.charts.filter(chart => !isAllZero(chart)),
-    about: section.about === undefined ? note : `${section.about} ${note}`,
-  }
+/** Metrics that a setting, or luck, may keep at zero: charts of what was always zero are left out, and named instead. */
+const maybeOff = (title: string, about: string | undefined, all: readonly ChartSpec[]): ChartSection => {
+  const charts = all.filter(chart => !isAllZero(chart))
+  const zero = all.filter(isAllZero).map(chart => chart.title.toLowerCase())
+  const note = zero.length > 0 && `Zero all along: ${zero.join(', ')}.`
+  return { title, about: joinKnown([about, note], ' '), size: 'narrow', charts }
 }
-
-/** Families of metrics; without any of a run's own there is nothing of them. */
-const families = (data: ReportData): ChartSection[] =>
-  METRIC_FAMILIES.map(({ keys, ...family }) => ({
-    ...{ ...family, size: 'narrow' },
-    charts: keys.flatMap(key => unnamed(data, key)),
-  }))
-
-/** Sections of metrics that a setting, or luck, may keep at zero. */
-const MAY_BE_OFF = new Set([
-  'Health of the policy',
-  'Other metrics',
-  ...METRIC_FAMILIES.map(({ title }) => title),
-])
 
 /** All charts of a run, in sections; a section without charts is left out. */
 export const chartSections = (data: ReportData): ChartSection[] => {
@@ -259,19 +239,23 @@ export const chartSections = (data: ReportData): ChartSection[] => {
       ? undefined
       : `Thin lines are single steps, thick ones means over ${window}. Bars are 95% intervals. Drag to zoom, double-click to go back.`
   const sections: ChartSection[] = [
-    { title: 'Learning', about: how, size: 'wide', charts: [...learning(data)] },
+    { title: 'Learning', about: how, size: 'wide', charts: learning(data) },
     {
       title: 'Each criterion',
       about: 'Raw scores of the training rollouts, before weights.',
       size: 'narrow',
       charts: [...criteria(data), ...rewardShares(data)],
     },
-    ...families(data),
-    { title: 'Health of the policy', size: 'narrow', charts: health(data) },
+    ...METRIC_FAMILIES.map(({ title, about, keys }) =>
+      maybeOff(
+        title,
+        about,
+        keys.flatMap(key => unnamed(data, key)),
+      ),
+    ),
+    maybeOff('Health of the policy', undefined, health(data)),
     { title: 'Where the time went', size: 'wide', charts: timing(data) },
-    { title: 'Other metrics', size: 'narrow', charts: others(data) },
+    maybeOff('Other metrics', undefined, others(data)),
   ]
-  return sections
-    .map(section => (MAY_BE_OFF.has(section.title) ? withoutZeros(section) : section))
-    .filter(section => section.charts.length > 0)
+  return sections.filter(({ charts }) => charts.length > 0)
 }

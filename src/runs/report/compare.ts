@@ -19,72 +19,48 @@ import {
 import { alignedTable } from './page-text.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
-interface MetricComparison {
-  name: string
-  /** Means over the last tenth of each run's steps; null where a run does not record it. */
-  a: number | null
-  b: number | null
-  /** By other rubrics, so that the two do not compare. */
-  otherRubric?: true
-}
+/** By other rubrics, so that the two do not compare. */
+type Rubrics = { otherRubric?: true }
 
-interface PairedComparison extends Omit<MetricComparison, 'name'> {
+const OTHER: Rubrics = { otherRubric: true }
+
+/** A score or a criterion of the last evaluations of two runs on a set. */
+interface PairedComparison extends Rubrics {
   set: string
   /** What the runs themselves call it. */
   label: string
+  a: number | null
+  b: number | null
   /** b - a over the problems that both evaluated; null when they share none, and where rubrics differ. */
   paired: PairedDifference | null
 }
 
-interface EvalComparison extends PairedComparison {
-  /** Name of the score; the primary one comes first. */
-  score: string
-}
-
-interface CriterionComparison extends PairedComparison {
-  criterion: string
-  /** Change of each run since its own start; null where the run did not work it out. */
-  sinceStart: { a: CriterionChange | null; b: CriterionChange | null }
-}
-
-export interface RunComparison {
-  a: RunSummary
-  b: RunSummary
-  metrics: MetricComparison[]
-  evals: EvalComparison[]
-  /** Criteria of the last evaluations. */
-  criteria: CriterionComparison[]
-  /** Settings that differ: path, value in a, value in b. */
-  settings: { name: string; a: unknown; b: unknown }[]
-}
-
-interface RunSummary {
-  id: string
-  seed: number | string | null
-  steps: number
-  trainSeconds: number
+/** A path, and the values there in two configurations. */
+export interface SettingDifference {
+  name: string
+  a: unknown
+  b: unknown
 }
 
 /** Means over the last tenth of the steps, by dotted name. */
 export const finalMeans = (rows: readonly MetricsRow[]): Map<string, number> => {
   const values = new Map<string, number[]>()
   for (const { step: _, ...row } of rows.slice(-Math.max(1, Math.round(rows.length / 10))))
-    for (const [name, value] of leafEntries(row, '.'))
-      if (typeof value === 'number') {
-        const known = values.get(name)
-        if (known) known.push(value)
-        else values.set(name, [value])
-      }
+    for (const [name, value] of leafEntries(row, '.')) {
+      const own = values.get(name) ?? []
+      if (typeof value === 'number') values.set(name, own).get(name)!.push(value)
+    }
   return new Map([...values].map(([name, own]) => [name, mean(own)]))
 }
 
-const compareMetrics = (a: ReportData, b: ReportData): MetricComparison[] => {
+/** Null where a run does not record a metric. */
+const compareMetrics = (a: ReportData, b: ReportData) => {
   const [meansA, meansB] = [finalMeans(a.metrics), finalMeans(b.metrics)]
   return [...new Set([...meansA.keys(), ...meansB.keys()])].map(name => ({
     name,
     a: meansA.get(name) ?? null,
     b: meansB.get(name) ?? null,
-    ...(!isMetricShared(a.info, b.info, name) && { otherRubric: true as const }),
+    ...(isMetricShared(a.info, b.info, name) ? {} : OTHER),
   }))
 }
 
@@ -96,10 +72,14 @@ const lastRows = (a: ReportData, b: ReportData): [set: string, a: EvalRow, b: Ev
   })
 
 /** What two runs have of a score or a criterion, paired where it means the same in both. */
-const pairedWhere = (isShared: boolean, paired: () => PairedDifference | null) =>
-  isShared ? { paired: paired() } : { paired: null, otherRubric: true as const }
+const pairedWhere = (
+  isShared: boolean,
+  paired: () => PairedDifference | null,
+): Pick<PairedComparison, 'paired' | 'otherRubric'> =>
+  isShared ? { paired: paired() } : { paired: null, ...OTHER }
 
-const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
+/** The primary score comes first. */
+const compareEvals = (a: ReportData, b: ReportData) =>
   lastRows(a, b).flatMap(([set, ...rows]) =>
     scoreNamesOf(rows).flatMap(score => {
       const [valueA, valueB] = rows.map(row => scoreValue(row, score))
@@ -110,7 +90,8 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     }),
   )
 
-const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
+/** With the change of each run since its own start; null where the run did not work it out. */
+const compareCriteria = (a: ReportData, b: ReportData) =>
   lastRows(a, b).flatMap(([set, ...rows]) => {
     const [rowA, rowB] = rows
     if (rowA.criteria === undefined || rowB.criteria === undefined) return []
@@ -119,10 +100,7 @@ const compareCriteria = (a: ReportData, b: ReportData): CriterionComparison[] =>
       a: ownValue(rowA.criteria, criterion) ?? null,
       b: ownValue(rowB.criteria, criterion) ?? null,
       ...pairedWhere(isCriterionShared(a.info, b.info, criterion), () => pairedCriterion(...rows, criterion)),
-      sinceStart: {
-        a: ownValue(rowA.tax, criterion) ?? null,
-        b: ownValue(rowB.tax, criterion) ?? null,
-      },
+      sinceStart: { a: ownValue(rowA.tax, criterion) ?? null, b: ownValue(rowB.tax, criterion) ?? null },
     }))
   })
 
@@ -132,29 +110,40 @@ export const contentsOf = (path: string): string => `contents of ${path}`
 export const describeDigest = (sha256: string): string => `SHA-256 ${sha256.slice(0, 12)}`
 
 /** Files of rows and rubrics that both runs name alike, and that were not the same: scores by two rubrics do not compare. */
-const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): RunComparison['settings'] => {
-  return a.flatMap(({ path, sha256 }) => {
-    const other = b.find(file => file.path === path)
-    return other === undefined || other.sha256 === sha256
-      ? []
-      : [{ name: contentsOf(path), a: describeDigest(sha256), b: describeDigest(other.sha256) }]
+const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): SettingDifference[] =>
+  a.flatMap(({ path, sha256 }) => {
+    const other = b.find(file => file.path === path && file.sha256 !== sha256)
+    return other
+      ? [{ name: contentsOf(path), a: describeDigest(sha256), b: describeDigest(other.sha256) }]
+      : []
   })
-}
 
 /** Settings that differ between two configurations, by dotted path. */
-export const differentSettings = (a: unknown, b: unknown): RunComparison['settings'] => {
+export const differentSettings = (a: unknown, b: unknown): SettingDifference[] => {
   const [settingsA, settingsB] = [new Map(flatSettings(a)), new Map(flatSettings(b))]
   return [...new Set([...settingsA.keys(), ...settingsB.keys()])]
     .map(name => ({ name, a: settingsA.get(name), b: settingsB.get(name) }))
     .filter(({ a: x, b: y }) => JSON.stringify(x) !== JSON.stringify(y))
 }
 
-const summarise = (data: ReportData): RunSummary => ({
+const summarise = (data: ReportData) => ({
   id: data.info.id,
   seed: data.info.seed ?? null,
   steps: data.metrics.at(-1)?.step ?? 0,
   trainSeconds: totalsOf(data).seconds,
 })
+
+const comparisonOf = (a: ReportData, b: ReportData) => ({
+  a: summarise(a),
+  b: summarise(b),
+  metrics: compareMetrics(a, b),
+  evals: compareEvals(a, b),
+  criteria: compareCriteria(a, b),
+  settings: [...differentSettings(a.info.config, b.info.config), ...otherContents(a.info, b.info)],
+})
+
+/** Metrics are means over the last tenth of each run's steps, evaluations and their criteria the last ones. */
+export type RunComparison = ReturnType<typeof comparisonOf>
 
 /** A setting as it stands in a table; `–` where there is none. */
 const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
@@ -213,14 +202,6 @@ const render = (comparison: RunComparison): string => {
  * @throws RunError when one of them is no run
  */
 export const compareRuns = (dirA: string, dirB: string): { text: string; json: RunComparison } => {
-  const [a, b] = [loadReportData(dirA), loadReportData(dirB)]
-  const json: RunComparison = {
-    a: summarise(a),
-    b: summarise(b),
-    metrics: compareMetrics(a, b),
-    evals: compareEvals(a, b),
-    criteria: compareCriteria(a, b),
-    settings: [...differentSettings(a.info.config, b.info.config), ...otherContents(a.info, b.info)],
-  }
+  const json = comparisonOf(loadReportData(dirA), loadReportData(dirB))
   return { text: render(json), json }
 }

@@ -129,13 +129,14 @@ export const criterionLabel = (info: RunInfo, id: string): string => {
   return name === undefined || name === id ? id : `${id} ${name}`
 }
 
-const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> => {
-  const means = [...new Set(groups.flatMap(Object.keys))].map(name => {
-    const values = groups.map(group => (typeof group[name] === 'number' ? group[name] : null))
-    return [name, meanKnown(values)] as const
-  })
-  return Object.fromEntries(means.flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
-}
+/** Means of what groups have, by name. */
+const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> =>
+  Object.fromEntries(
+    [...new Set(groups.flatMap(Object.keys))].flatMap(name => {
+      const mean = meanKnown(groups.map(group => group[name] ?? null))
+      return mean === null ? [] : [[name, mean]]
+    }),
+  )
 
 export interface Profile {
   before: Record<string, number> | null
@@ -190,11 +191,8 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 
 /** What training took so far; seconds are the sum of the steps' total times. */
 export const totalsOf = ({ metrics, totals }: ReportData): RunTotals => {
-  const total = (metric: (row: MetricsRow) => unknown) =>
-    metrics.reduce((sum, row) => {
-      const value = metric(row)
-      return sum + (typeof value === 'number' ? value : 0)
-    }, 0)
+  const total = (metric: (row: MetricsRow) => number | null | undefined) =>
+    metrics.reduce((sum, row) => sum + (metric(row) ?? 0), 0)
   return (
     totals ?? {
       steps: metrics.length,
@@ -271,14 +269,9 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
     .filter(({ rows }) => rows.length > 0)
 }
 
+/** The first rows, one a problem. */
 const distinct = (rows: readonly RolloutRow[], count: number): RolloutRow[] => {
-  const seen = new Set<string>()
-  const chosen: RolloutRow[] = []
-  for (const row of rows) {
-    if (chosen.length === count) break
-    if (seen.has(row.problemId)) continue
-    seen.add(row.problemId)
-    chosen.push(row)
-  }
-  return chosen
+  const first = new Map<string, RolloutRow>()
+  for (const row of rows) if (!first.has(row.problemId)) first.set(row.problemId, row)
+  return [...first.values()].slice(0, count)
 }

@@ -31,12 +31,10 @@ const OF = { within: 'of the same question', cross: 'of a similar question' } as
 
 const lessonTable = (uses: readonly LessonUse[]): TableView => ({
   head: ['Lesson', { name: 'Asked', kind: 'item' }, 'Step', 'Reward of the attempt'],
-  rows: uses.map(({ how, question, text, asked, step, reward }) => ({
-    cells: [
-      { text, class: 'lesson', notes: [how === 'cross' ? `${OF.cross}: ${question}` : OF.within] },
-      ...[asked, String(step), twoDigits(reward)],
-    ],
-  })),
+  rows: uses.map(({ how, question, text, asked, step, reward }) => [
+    { text, class: 'lesson', notes: [how === 'cross' ? `${OF.cross}: ${question}` : OF.within] },
+    ...[asked, String(step), twoDigits(reward)],
+  ]),
 })
 
 /** The latest lessons of either kind, beside the questions that were asked; nothing where none were shown. */

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest'
 import { alignedTable, MARKDOWN, pageText, TERMINAL } from './page-text.ts'
 
 const HOSTILE = 'two\r\n  lines \u001b[31m| <img src=x>'
-const table = { head: ['', 'Share'], rows: [{ cells: [HOSTILE, '5%'] }, { cells: ['plain', 'p < 0.05'] }] }
+const table = {
+  head: ['', 'Share'],
+  rows: [
+    [HOSTILE, '5%'],
+    ['plain', 'p < 0.05'],
+  ],
+}
 
 it('a name with line ends, escapes or markup stays in its cell', () => {
   const page = { title: 'a\nb', end: [table] }
@@ -23,7 +29,7 @@ it('a name with line ends, escapes or markup stays in its cell', () => {
 })
 
 it('a long name does not push metrics out of a terminal', () => {
-  const long = { head: ['', 'Share'], rows: [{ cells: ['😀'.repeat(500), '5%'] }] }
+  const long = { head: ['', 'Share'], rows: [['😀'.repeat(500), '5%']] }
   const [, row] = pageText({ title: 'T', end: [long] }, TERMINAL)
     .split('\n')
     .slice(2)

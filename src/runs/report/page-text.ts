@@ -88,7 +88,7 @@ const cellText = (cell: TableCell): string => {
 const tableText = ({ head, rows }: TableView, form: TextForm): string =>
   form.table([
     head.map(column => (typeof column === 'string' ? column : column.name)),
-    ...rows.map(({ cells }) => cells.map(cellText)),
+    ...rows.map(cells => cells.map(cellText)),
   ])
 
 const factText = ([name, value]: PageFact): string | null =>
@@ -103,11 +103,8 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
   switch (block.kind) {
     case 'text':
       return block.text
-    case 'chips':
-      return joinKnown(
-        block.chips.map(({ text }) => text),
-        ' · ',
-      )
+    case 'facts':
+      return joinKnown(block.facts.map(factText), ' · ')
     case 'list':
       return listText(block.lines)
     case 'pairs':

@@ -3,7 +3,7 @@
 import { joinKnown, NONE, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import type { PageSection, TableCell, TableView } from './view.ts'
+import type { BlockList, PageSection, TableCell, TableView } from './view.ts'
 
 /** Criteria that a sentence names. */
 const MOST_NAMED = 6
@@ -59,14 +59,12 @@ const profileTable = (
             text: points(change?.change ?? value - earlier),
             notes: change && [pointsInterval(change.interval)],
           }
-    return {
-      cells: [
-        { text: criterionLabel(info, id), chips },
-        ...(before ? [share(earlier, 'before')] : []),
-        share(value, 'after'),
-        ...(before ? [difference] : []),
-      ],
-    }
+    return [
+      { text: criterionLabel(info, id), chips },
+      ...(before ? [share(earlier, 'before')] : []),
+      share(value, 'after'),
+      ...(before ? [difference] : []),
+    ]
   }),
 })
 
@@ -77,34 +75,19 @@ const profileTable = (
 export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY): PageSection | null => {
   const profile = rubricProfile(data)
   if (profile === null || Object.keys(profile.after).length === 0) return null
-  const names = new Map(
-    Object.keys(profile.after).map(id => [id, ownValue(data.info.criterionNames, id) ?? id]),
-  )
-  const radar = [...names].map(([id, name]) => ({
-    ...{ id, name: name === id ? null : name, after: profile.after[id] },
-    before: ownValue(profile.before, id) ?? null,
-  }))
+  const radar = Object.entries(profile.after).map(([id, after]) => {
+    const [name = id, before = null] = [ownValue(data.info.criterionNames, id), ownValue(profile.before, id)]
+    return { id, name: name === id ? null : name, before, after }
+  })
   const shown = foremost(profile, most)
-  const more = Object.keys(profile.after).length - shown.length
+  const more = radar.length - shown.length
   const cut = more > 0 && `${more} more, which ${profile.before ? 'changed no more' : 'the report has'}.`
   const note = joinKnown([cut, taxNote(data.info, profile)], ' ')
+  const table = profileTable(data.info, profile, shown)
+  const inside: BlockList = [radar.length >= 3 && { kind: 'radar', rows: radar }, table]
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
-    blocks: [
-      {
-        kind: 'panel',
-        blocks: [
-          {
-            ...{ kind: 'stack', class: 'profile' },
-            blocks: [
-              radar.length >= 3 && { kind: 'radar', rows: radar },
-              profileTable(data.info, profile, shown),
-            ],
-          },
-          note,
-        ],
-      },
-    ],
+    blocks: [{ kind: 'panel', blocks: [{ kind: 'stack', class: 'profile', blocks: inside }, note] }],
   }
 }

@@ -11,16 +11,13 @@ const STAGES = ['plan', 'research', 'review', 'answer']
 const rubricStage = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
 
 /** A rubric from its birth to the last that is known of it. */
-interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
+interface RubricLifetime extends RubricStatus {
   question: string
   description: string
   since: number
   last: number
-  /** Steps at which rollouts were scored on it. */
+  /** Steps at which rollouts were scored on it; score and variance are means over those. */
   times: number
-  /** Means over those; null where nothing was ever known. */
-  score: number | null
-  variance: number | null
 }
 
 /** What changed in a step, over all of its questions. */
@@ -126,11 +123,10 @@ export const rubricLifetimes = (rows: readonly RubricRow[]): RubricLifetime[] =>
     }
   const lifetimes = [...seen.values()].map(({ question, seenAt }): RubricLifetime => {
     const { step, rubric } = seenAt.at(-1)!
-    const { stage, sign, title, weight, fate, since } = rubric
-    // One that stays need not be told of at every step.
-    const last = fate === 'kept' ? lastOf.get(question)! : step
     return {
-      ...{ question, stage, sign, title, weight, fate, last, since: since! },
+      ...{ ...rubric, question, since: rubric.since! },
+      // One that stays need not be told of at every step.
+      last: rubric.fate === 'kept' ? lastOf.get(question)! : step,
       description: seenAt.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
       times: seenAt.length,
       score: meanKnown(seenAt.map(({ rubric: own }) => own.score)),
@@ -155,15 +151,13 @@ const lifetimeTable = (lifetimes: readonly RubricLifetime[]): TableView => ({
     ...['Rubric', { name: 'Stage', kind: 'item' }, 'Weight', 'Steps', 'Times scored', 'Mean score'],
     ...['Mean variance', { name: 'Now', kind: 'item' }],
   ],
-  rows: lifetimes.map(({ title, description, question, stage, sign, weight, score, ...own }) => ({
-    cells: [
-      { text: title, notes: [description, question] },
-      { text: rubricStage(stage), notes: [sign === 'positive' ? 'merit' : 'flaw'] },
-      ...[String(weight), `${own.since} – ${own.last}`, String(own.times)],
-      score === null ? NONE : { text: twoDigits(score), bar: { value: score } },
-      ...[twoDigits(own.variance), FATES[own.fate]],
-    ],
-  })),
+  rows: lifetimes.map(({ title, description, question, stage, sign, weight, score, ...own }) => [
+    { text: title, notes: [description, question] },
+    { text: rubricStage(stage), notes: [sign === 'positive' ? 'merit' : 'flaw'] },
+    ...[String(weight), `${own.since} – ${own.last}`, String(own.times)],
+    score === null ? NONE : { text: twoDigits(score), bar: { value: score } },
+    ...[twoDigits(own.variance), FATES[own.fate]],
+  ]),
 })
 
 /** Null of a run whose rubrics stay as they are. */

@@ -69,7 +69,10 @@ const signCard = (sign: MonitorSign, more: BlockList): Block => {
     blocks: [
       { kind: 'text', text: `${sign.message}.`, class: 'seen' },
       { kind: 'pairs', pairs: explanation(sign) },
-      { kind: 'metrics', metrics: sign.figures ?? {} },
+      {
+        kind: 'facts',
+        facts: Object.entries(sign.figures ?? {}).map(([name, value]) => [name, number(value)]),
+      },
       ...more,
     ],
   }

@@ -25,16 +25,17 @@ interface ScoreColumns {
   head?: string
 }
 
-interface TableRow extends ScoreLine {
+/** A line of scores with the evaluation that it is of; of a baseline none. */
+interface SourcedLine extends ScoreLine {
   source?: EvalRow
 }
 
 const intervalTitle = (interval: Interval | undefined): string =>
   interval ? `95%: ${percentInterval(interval)}` : ''
 
-const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
+const rowsOfSet = (data: ReportData, set: string): SourcedLine[] => {
   const { before, after } = beforeAfter(data, set)
-  const modelRow = (row: EvalRow | undefined, kind: TableRow['kind'], name: string): TableRow[] =>
+  const modelRow = (row: EvalRow | undefined, kind: ScoreLine['kind'], name: string): SourcedLine[] =>
     row ? [{ name, kind, n: row.n, scores: row.scores, source: row }] : []
   return [
     ...modelRow(before, 'before', before?.step === 0 ? 'Before' : `Step ${before?.step}`),
@@ -43,12 +44,13 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
 }
 
 /** Baselines of a set, the strongest first, by the first of the headline scores that they have. */
-const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): TableRow[] => {
+const baselinesOf = (data: ReportData, set: string, headline: readonly string[]): ScoreLine[] => {
   const baselines: Record<string, Baseline> = {}
   for (const row of evalsOf(data, set)) Object.assign(baselines, row.baselines)
-  const strength = ({ scores }: TableRow) => scores[headline.find(score => score in scores) ?? '']?.value ?? 0
+  const strength = ({ scores }: ScoreLine) =>
+    scores[headline.find(score => score in scores) ?? '']?.value ?? 0
   return Object.entries(baselines)
-    .map(([name, baseline]): TableRow => ({ ...baseline, name, kind: 'baseline' }))
+    .map(([name, baseline]): ScoreLine => ({ ...baseline, name, kind: 'baseline' }))
     .sort((a, b) => strength(b) - strength(a))
 }
 
@@ -57,7 +59,7 @@ const SHOWN_BASELINES = 3
 
 const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
 
-const balanceTable = (rows: readonly TableRow[]): TableView | null => {
+const balanceTable = (rows: readonly SourcedLine[]): TableView | null => {
   const balances = rows.flatMap(({ name, kind, source }) =>
     source?.balance === undefined ? [] : [{ name, kind, balance: source.balance }],
   )
@@ -67,17 +69,14 @@ const balanceTable = (rows: readonly TableRow[]): TableView | null => {
   )
   return {
     head: ['Balance', 'Macro recall', 'Lowest recall', ...said.map(answered), 'True-bias, points'],
-    rows: balances.map(({ name, kind, balance: { macroRecall, minClassRecall, predicted, trueBias } }) => ({
-      kind,
-      cells: [
-        ...[name, percent(macroRecall), percent(minClassRecall)],
-        ...said.map(label => percent(predicted[label])),
-        {
-          text: trueBias === null ? '–' : points(trueBias),
-          title: 'share of answers True less share of problems True',
-        },
-      ],
-    })),
+    rows: balances.map(({ name, kind, balance: { macroRecall, minClassRecall, predicted, trueBias } }) => [
+      { text: name, row: kind },
+      ...[macroRecall, minClassRecall, ...said.map(label => predicted[label])].map(percent),
+      {
+        text: trueBias === null ? NONE : points(trueBias),
+        title: 'share of answers True less share of problems True',
+      },
+    ]),
   }
 }
 
@@ -138,11 +137,7 @@ const criterionColumns = (data: ReportData, rows: readonly Scored[]): DetailColu
   }))
 
 /** Scores beside the headline ones, labels and criteria. */
-const detailTable = (
-  data: ReportData,
-  rows: readonly TableRow[],
-  headline: readonly string[],
-): TableView | null => {
+const detailTable = (data: ReportData, rows: readonly SourcedLine[], headline: readonly string[]) => {
   const evals = rows.flatMap(({ source }) => source ?? [])
   const shown = new Set([...headline, ...headline.map(greedyName)])
   const further = scoreNamesOf(evals).filter(score => !shown.has(score))
@@ -160,17 +155,13 @@ const detailTable = (
   return {
     head: ['', ...columns.map(({ title }) => title)],
     rows: rows.flatMap(({ source, kind, name }) =>
-      source === undefined ? [] : [{ kind, cells: [name, ...cellsOf(columns, source)] }],
+      source === undefined ? [] : [[{ text: name, row: kind }, ...cellsOf(columns, source)]],
     ),
   }
 }
 
 /** A row for each source and model; null where problems come from one source. */
-const sourceTable = (
-  data: ReportData,
-  rows: readonly TableRow[],
-  headline: readonly string[],
-): TableView | null => {
+const sourceTable = (data: ReportData, rows: readonly SourcedLine[], headline: readonly string[]) => {
   const evals = rows.flatMap(({ source }) => source ?? [])
   const names = namesIn(evals.map(({ bySource }) => bySource))
   if (names.length === 0) return null
@@ -185,7 +176,7 @@ const sourceTable = (
     rows: names.flatMap(name =>
       rows.flatMap(({ name: model, kind, source }) => {
         const own = source?.bySource?.[name]
-        return own ? [{ kind, cells: [name, model, ...cellsOf(columns, own), String(own.n)] }] : []
+        return own ? [[{ text: name, row: kind }, model, ...cellsOf(columns, own), String(own.n)]] : []
       }),
     ),
   }
@@ -204,7 +195,7 @@ const changesOf = (data: ReportData, set: string): string => {
 }
 
 /** What share of the verdicts the graders failed to give, by evaluation. */
-const missingOf = (rows: readonly TableRow[]): string => {
+const missingOf = (rows: readonly SourcedLine[]): string => {
   const parts = rows.flatMap(({ name, source }) => {
     const missing = source && missingVerdicts(source)
     return missing ? [`${name.toLowerCase()} ${missing}`] : []
@@ -227,14 +218,11 @@ export const scoreTable = (
   { bars, others, evals, head = '' }: ScoreColumns,
 ): TableView => ({
   head: [head, ...[...bars, ...others].map(score => capitalised(describeScore(score, evals))), 'Problems'],
-  rows: lines.map(({ name, note, kind, n, scores }) => ({
-    kind,
-    cells: [
-      { text: name, notes: note === undefined ? [] : [note] },
-      ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
-      n === undefined ? NONE : String(n),
-    ],
-  })),
+  rows: lines.map(({ name, note, kind, n, scores }) => [
+    { text: name, row: kind, notes: note === undefined ? [] : [note] },
+    ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
+    n === undefined ? NONE : String(n),
+  ]),
 })
 
 /** A panel for each test set: the headline scores, and what there is beside them. @param brief without the latter */

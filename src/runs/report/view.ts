@@ -29,8 +29,9 @@ export type TableCell =
   | string
   | {
       text: string
-      /** The look of the text. */
+      /** The look of the text, and of the row that it begins. */
       class?: string
+      row?: string
       /** Where it leads. */
       href?: string
       /** In small below it. */
@@ -55,9 +56,11 @@ export interface TableColumn {
   title?: string
 }
 
+export type TableRow = readonly TableCell[]
+
 export interface TableView {
   head: readonly (string | TableColumn)[]
-  rows: readonly { kind?: string; cells: readonly TableCell[] }[]
+  rows: readonly TableRow[]
   /** Cells are words, which stand to the left. */
   text?: boolean
   class?: string
@@ -107,7 +110,7 @@ export interface TrackLine {
   below?: string
 }
 
-/** A name and what it is; null where nothing is known. */
+/** A name, which may be empty, and what it is; null where nothing is known. */
 export type PageFact = readonly [name: string, value: string | number | Chip | null]
 
 /** A setting and its value, or a word and what it means. */
@@ -159,9 +162,6 @@ export type Block = string | TableView | KindBlock
 export type KindBlock =
   | { kind: 'text'; text: string; class: string }
   | { kind: 'heading'; text: string; about?: string }
-  /** A name with its number each. */
-  | { kind: 'metrics'; metrics: Readonly<Record<string, number>> }
-  | { kind: 'chips'; chips: readonly Chip[] }
   | { kind: 'facts'; facts: readonly PageFact[] }
   | { kind: 'links'; links: readonly PageLink[] }
   | { kind: 'list'; lines: readonly string[] }
@@ -175,12 +175,7 @@ export type KindBlock =
   /** Under the lines what their ends are. */
   | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
   /** What colours stand for: names of colours of the page, with their words. */
-  | {
-      kind: 'key'
-      title?: string
-      about?: string
-      colors: readonly (readonly [color: string, words: string])[]
-    }
+  | { kind: 'key'; colors: readonly (readonly [color: string, words: string])[] }
   /** Rollouts, or answers of evaluations, which have scores. */
   | { kind: 'rollouts'; rows: readonly RolloutRow[]; criteria: Criteria; of?: 'score'; isBeside?: boolean }
   /** Text as it stands. */
@@ -269,10 +264,19 @@ const LOOKS: Readonly<Record<string, string>> = {
 /** The class of a status: its colour. */
 export const statusLook = (status: string): string => LOOKS[status] ?? 'none'
 
-/** A status in its colour; with a number before it, how many have it. */
-export const statusChip = (status: string, count?: number): Chip => ({
-  text: count === undefined ? status : `${count} ${status}`,
+/** A status in its colour. */
+export const statusChip = (status: string, text = status): Chip => ({
+  text,
   class: `verdict chip ${statusLook(status)}`,
+})
+
+/** How many have each status. */
+export const statusCounts = (counts: Iterable<readonly [status: string, count: number]>): Block => ({
+  kind: 'facts',
+  facts: [...counts].map(([status, count]) => [
+    '',
+    count > 0 ? statusChip(status, `${count} ${status}`) : null,
+  ]),
 })
 
 /** Dotted names of settings, nested as they may be, with what stands there. */

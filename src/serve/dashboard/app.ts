@@ -2,7 +2,9 @@
 
 import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { pageFile } from '../../runs/report/page.ts'
 import { GradusError } from '../../util/errors.ts'
+import { packageVersion } from '../../util/package.ts'
 import {
   type DashboardContext,
   type DashboardEnv,
@@ -12,7 +14,6 @@ import {
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { loadAssets, SHELL } from './page.ts'
 import { addPairPaths } from './pairs.ts'
 import { addOtherPaths, addRunPaths } from './paths.ts'
 import type { LiveRun } from './wire.ts'
@@ -24,7 +25,7 @@ const BEAT_TICKS = 15
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
 /** What a page listens to: how things stand now. */
-type LiveTopic = () => Promise<{ event: string; data: unknown }>
+type LiveTopic = () => Promise<object>
 
 /** Tells of the table of runs. */
 const runsTopic = (context: DashboardContext): LiveTopic => {
@@ -34,7 +35,7 @@ const runsTopic = (context: DashboardContext): LiveTopic => {
       context.library.look()
       lookedMs = performance.now()
     }
-    return { event: 'runs', data: await context.summaries.all(context.library.runs) }
+    return context.summaries.all(context.library.runs)
   }
 }
 
@@ -45,13 +46,9 @@ const runTopic =
     const run = await openRun(context, id)
     // In the background: an index may take as long as its file is large.
     void run.rollouts.advance().catch(() => {})
-    const data: LiveRun = {
-      run: await summaryOf(context, run),
-      rollouts: run.rollouts.count,
-      evals: run.evals.length,
-      events: run.events.length,
-    }
-    return { event: 'run', data }
+    const { rollouts, evals, events } = run
+    const counts = { rollouts: rollouts.count, evals: evals.length, events: events.length }
+    return { run: await summaryOf(context, run), ...counts } satisfies LiveRun
   }
 
 /** Server-sent events until the page goes: how things stand, and again whenever that is something else. */
@@ -64,11 +61,10 @@ const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void =>
       let sent = ''
       for (let tick = 1; !out.aborted; tick++) {
         // A run may be gone, or be made anew this moment: the next look tells.
-        const news = await topic().catch(() => null)
-        const data = JSON.stringify(news?.data)
-        if (news !== null && data !== sent) await out.writeSSE({ event: news.event, data })
+        const data = await topic().then(JSON.stringify, () => sent)
+        if (data !== sent) await out.writeSSE({ data })
         else if (tick % BEAT_TICKS === 0) await out.write(': still here\n\n')
-        if (news !== null) sent = data
+        sent = data
         await out.sleep(LIVE_MS)
       }
       context.streams.delete(out)
@@ -79,6 +75,24 @@ const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void =>
     return stream(c, runTopic(context, id))
   })
 }
+
+/** The files of the page by name, built into the package. @throws RunError when they were not built */
+const loadAssets = (): ReadonlyMap<string, { type: string; body: string }> =>
+  new Map([
+    ['app.js', { type: 'text/javascript; charset=utf-8', body: pageFile('app.js', import.meta.url) }],
+    ['app.css', { type: 'text/css; charset=utf-8', body: pageFile('app.css') }],
+    ['icon.svg', { type: 'image/svg+xml', body: ICON }],
+  ])
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2b6cc4"/><path d="M6 24h6v-5h6v-5h6V8" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** The page at every address. Nothing of a run stands in it: all that is shown comes by script, as text. */
+const SHELL = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="gradus-version" content="${packageVersion()}"><title>Gradus</title>
+<link rel="icon" href="/assets/icon.svg"><link rel="stylesheet" href="/assets/app.css"><script type="module" src="/assets/app.js"></script></head>
+<body class="live"><div id="app"><main><p class="empty">Reading…</p></main></div><noscript><main><p>The dashboard needs JavaScript. <code>gradus report RUN</code> writes a page that can be read without.</p></main></noscript></body></html>
+`
 
 /**
  * The page, its files, and what it asks for.

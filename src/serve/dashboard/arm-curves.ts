@@ -77,28 +77,19 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Blo
   return curveBlocks(source, overlayCharts(groups, { band: meanBand }).map(armChart))
 }
 
-/** Names the state of the file beside results; null where there is none. */
-const slimState = (dir: string): string | null => {
-  const path = fileOf(dir, 'runs.jsonl.br')
-  if (path === null) return null
-  const { size, mtimeMs } = statSync(path)
-  return `${size} ${mtimeMs}`
-}
-
 /** Curves of experiments, each worked out once as long as its files stay. */
 export class ArmCurvesCache {
-  readonly #read: ReadSlimCharts | null
+  readonly #read: ReadSlimCharts | undefined
   readonly #known = new Map<string, { state: string; blocks: Promise<Block[]> }>()
 
-  /** @param read null: results have no curves but those of their work folder */
-  constructor(read: ReadSlimCharts | null) {
+  /** @param read where not given, results have no curves but those of their work folder */
+  constructor(read?: ReadSlimCharts) {
     this.#read = read
   }
 
   /** The section of an experiment's curves, which come from an address of their own; none where it has no runs. */
   section(library: Library, found: FoundExperiment): PageSection | false {
-    const hasRuns =
-      (this.#read !== null && slimState(found.dir) !== null) || runsByArm(library, found).size > 0
+    const hasRuns = this.#slimState(found) !== null || runsByArm(library, found).size > 0
     const path = `/api/experiments/${encodeURIComponent(found.id)}/curves`
     const what = 'the curves of the arms'
     return hasRuns && { title: 'Curves of the arms', blocks: [{ kind: 'load', path, what }] }
@@ -106,7 +97,7 @@ export class ArmCurvesCache {
 
   /** @throws DataError for a damaged file */
   of(library: Library, found: FoundExperiment): Promise<Block[]> {
-    const slim = this.#read === null ? null : slimState(found.dir)
+    const slim = this.#slimState(found)
     const state = slim ?? `work ${Math.floor(Date.now() / WORK_MS)}`
     const known = this.#known.get(found.id)
     if (known?.state === state) return known.blocks
@@ -114,6 +105,14 @@ export class ArmCurvesCache {
     this.#known.set(found.id, { state, blocks })
     blocks.catch(() => this.#known.delete(found.id))
     return blocks
+  }
+
+  /** Names the state of the file beside results; null where there is none that can be read. */
+  #slimState({ dir }: FoundExperiment): string | null {
+    const path = this.#read ? fileOf(dir, 'runs.jsonl.br') : null
+    if (path === null) return null
+    const { size, mtimeMs } = statSync(path)
+    return `${size} ${mtimeMs}`
   }
 
   async #slim({ dir }: FoundExperiment): Promise<Block[]> {

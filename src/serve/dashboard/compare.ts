@@ -1,7 +1,7 @@
 /** @file Several runs side by side, each a group of its own: the comparison of `gradus compare` over all that they record. */
 
-import { comparedRuns } from '../../runs/compare/compare.ts'
-import { type ComparedRun, groupLoaded, runNames } from '../../runs/compare/groups.ts'
+import { comparedRuns } from '../../runs/compare/comparisons.ts'
+import { type ComparedRun, groupRuns, runNames } from '../../runs/compare/groups.ts'
 import { comparePage } from '../../runs/compare/view.ts'
 import type { PageView } from '../../runs/report/view.ts'
 import { comparedEvals, thinnedData } from './curves.ts'
@@ -20,7 +20,7 @@ export const liveComparison = (runs: readonly OpenRun[]): PageView => {
     const { data } = thinnedData(run, { points: POINTS }, comparedEvals(run))
     return { dir: run.found.dir, data }
   })
-  const grouped = groupLoaded(compared, runNames(runs.map(({ found }) => found.dir)), () => false)
+  const grouped = groupRuns(compared, runNames(runs.map(({ found }) => found.dir)), () => false)
   const addressOf = (dir: string) => addresses.get(dir)
   const tools = { smoothings: SMOOTHINGS }
   return comparePage('Compare', grouped.groups, comparedRuns(grouped), { tools, addressOf })

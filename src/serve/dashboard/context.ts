@@ -21,7 +21,7 @@ export interface DashboardContext {
   summaries: Summaries
   runs: OpenRuns
   armCurves: ArmCurvesCache
-  readExperiment: ReadExperiment | null
+  readExperiment?: ReadExperiment
 }
 
 export class NotFound extends GradusError {}
@@ -40,8 +40,8 @@ export const newContext = (
   streams: new Set(),
   summaries: new Summaries(),
   runs: new OpenRuns(),
-  armCurves: new ArmCurvesCache(slimCharts ?? null),
-  readExperiment: readExperiment ?? null,
+  armCurves: new ArmCurvesCache(slimCharts),
+  readExperiment,
 })
 
 export const foundRun = ({ library }: DashboardContext, id: string): FoundRun => {

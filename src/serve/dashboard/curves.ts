@@ -1,13 +1,16 @@
 /** @file What pages show of a run that goes on, made by the functions of its report, of as much as a screen shows. */
 
+import { hasGivenUp } from '../../runs/given-up.ts'
 import type { ReportData, RunTotals } from '../../runs/report/data.ts'
-import { eventPanel, runPage } from '../../runs/report/run-page.ts'
+import { eventPanel, runHead, runPage } from '../../runs/report/run-page.ts'
 import type { MonitorSign } from '../../runs/report/signs.ts'
 import type { Block, PageView } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { plural } from '../../util/format.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { runAddress } from './library.ts'
 import type { OpenRun } from './open-run.ts'
+import type { RunSummary, RunView } from './wire.ts'
 
 /** More points than a chart has pixels say nothing. */
 export const MOST_CURVE_POINTS = 1_000
@@ -108,3 +111,39 @@ export const livePage = (run: OpenRun, request: CurvesRequest): PageView => {
     signMore: sign => [signLinks(run, sign)],
   })
 }
+
+const numbersIn = (value: Record<string, unknown>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(value).flatMap(([key, own]) => (typeof own === 'number' ? [[key, own]] : [])),
+  )
+
+/** Thresholds of monitors in a run's configuration, by monitor, with what a person has changed since. */
+const monitorsOf = ({ info: { config }, events }: OpenRun): RunView['monitors'] => {
+  const found: RunView['monitors'] = {}
+  const monitors = isRecord(config) && isRecord(config.monitors) ? config.monitors : {}
+  for (const [name, value] of Object.entries(monitors)) {
+    if (value === null) found[name] = null
+    else if (isRecord(value) && name !== 'actions') found[name] = numbersIn(value)
+  }
+  for (const { control, title, figures } of events)
+    if (control === 'threshold' && title !== undefined) found[title] = figures ?? null
+  return found
+}
+
+/** What monitors did and a request can undo now; whether a raise still stands the run itself knows best. */
+const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
+  const raised = events.filter(({ action }) => action === 'raise-kl').length
+  const undone = events.filter(event => event.undone === 'raise-kl').length
+  return [
+    ...(hasGivenUp(found.dir) ? (['rollback'] as const) : []),
+    ...(raised > undone ? (['raise-kl'] as const) : []),
+  ]
+}
+
+/** What stands over all pages of a run: what it is, how far, thresholds of its monitors. */
+export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
+  run: summary,
+  ...runHead(thinnedData(run, {}).data),
+  monitors: monitorsOf(run),
+  undoable: undoableOf(run),
+})

@@ -134,8 +134,8 @@ describe('runs', () => {
   it('have metrics of judges and of comparisons by the names that reports give them', async () => {
     const judges = await json('/api/runs/one/judges')
     expect(judges.sections[0].blocks[0].rows).toEqual([
-      { cells: ['Missing verdicts', '25.0%', '25.0%', ''] },
-      { cells: ['Judge: calls', '3', '3', '120'] },
+      ['Missing verdicts', '25.0%', '25.0%', ''],
+      ['Judge: calls', '3', '3', '120'],
     ])
     const compared = await json('/api/compare?run=one&run=nested~two')
     expect(chartsOf(compared).map(({ title }) => title)).toEqual([
@@ -146,7 +146,7 @@ describe('runs', () => {
 
 /** A line of a list of rollouts. */
 // biome-ignore lint/suspicious/noExplicitAny: cells of many shapes
-type Row = { cells: any[] }
+type Row = any[]
 
 describe('rollouts', () => {
   it('are filtered by what the index knows', async () => {
@@ -157,20 +157,20 @@ describe('rollouts', () => {
     expect((await list('from=3&to=4')).matching).toBe(8)
     expect((await list('min=0.5')).matching).toBe(80)
     const met = await list('criterion=right&verdict=met&from=1&to=1')
-    expect(met.table.rows.map(({ cells }: Row) => cells[2].notes[0])).toEqual([
+    expect(met.table.rows.map((cells: Row) => cells[2].notes[0])).toEqual([
       'policy · sample 3',
       'policy · sample 2',
     ])
     expect((await list('flag=odd&from=2&to=2')).matching).toBe(0)
-    expect((await list('order=best')).table.rows[0].cells[1].text).toBe('0.75')
+    expect((await list('order=best')).table.rows[0][1].text).toBe('0.75')
     const page = await list('after=150')
     expect([page.table.rows.length, page.next]).toEqual([10, null])
   })
 
   it('are searched by their text, and told with the words around', async () => {
     const found = await json('/api/runs/one/rollouts?q=The%20NEEDLE')
-    expect(found.table.rows.map(({ cells }: Row) => cells[0])).toEqual(['5', '5', '5', '5'])
-    expect(found.table.rows[0].cells[3]).toContain('needle')
+    expect(found.table.rows.map((cells: Row) => cells[0])).toEqual(['5', '5', '5', '5'])
+    expect(found.table.rows[0][3]).toContain('needle')
     expect((await json('/api/runs/one/rollouts?q=criterionId')).table.rows).toEqual([])
   })
 
@@ -205,7 +205,7 @@ describe('rollouts', () => {
     await again.close()
     writeFileSync(join(dir, 'rollouts.jsonl'), lines([rollout(1, 0), rollout(2, 1)]))
     const cut = await json('/api/runs/cut/rollouts')
-    expect([cut.total, cut.table.rows[0].cells[0]]).toEqual([2, '2'])
+    expect([cut.total, cut.table.rows[0][0]]).toEqual([2, '2'])
     expect(existsSync(join(dir, 'rollouts.index'))).toBe(false)
   })
 })

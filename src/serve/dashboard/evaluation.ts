@@ -15,6 +15,7 @@ import {
   type Chip,
   emptyBlock,
   type PageChoice,
+  type PageFact,
   type PageView,
   plainView,
   type ScoreLine,
@@ -72,20 +73,12 @@ const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: Evalua
       ? emptyBlock('No response was kept of this evaluation.')
       : { kind: 'rollouts', rows: [shown], criteria, of: 'score' }
   })
+  const links = [{ text: 'All problems', href: runAddress(run.found.id, 'evaluation', { ...query, set }) }]
+  const title = id.length > 160 ? 'Responses to one problem' : id
   return {
     title: id,
-    intro: [
-      {
-        kind: 'links',
-        links: [{ text: 'All problems', href: runAddress(run.found.id, 'evaluation', { ...query, set }) }],
-      },
-    ],
-    sections: [
-      {
-        title: id.length > 160 ? 'Responses to one problem' : id,
-        blocks: [{ kind: 'stack', class: 'beside', blocks: answers }],
-      },
-    ],
+    intro: [{ kind: 'links', links }],
+    sections: [{ title, blocks: [{ kind: 'stack', class: 'beside', blocks: answers }] }],
   }
 }
 
@@ -93,21 +86,18 @@ const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: Evalua
 const itemTable = (items: readonly PairedItem[], addressOfItem: (id: string) => string): TableView => ({
   head: ['Problem', 'Before', 'After', 'Change'],
   rows: items.map(({ earlier, later: { id, sample }, before, after }) => {
-    const isReadable = earlier.sample !== undefined || sample !== undefined
+    const isReadable = earlier.sample ?? sample
     const size = Math.abs((after - before) * 100).toFixed(1)
     const change =
       before === after
         ? { text: 'the same', class: 'quiet' }
-        : {
-            text: `${after > before ? 'won' : 'lost'} ${size}`,
-            class: `change ${after > before ? 'up' : 'down'}`,
-          }
-    return {
-      cells: [
-        isReadable ? { text: id, href: addressOfItem(id) } : id,
-        ...[percent(before), percent(after), change],
-      ],
-    }
+        : after > before
+          ? { text: `won ${size}`, class: 'change up' }
+          : { text: `lost ${size}`, class: 'change down' }
+    return [
+      isReadable ? { text: id, href: addressOfItem(id) } : id,
+      ...[percent(before), percent(after), change],
+    ]
   }),
 })
 
@@ -140,24 +130,20 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
   const changed = pairs.filter(({ before, after }) => before !== after)
   const won = changed.filter(({ before, after }) => after > before).length
   const same = pairs.filter(({ before, after }) => before === after)
-  const readable = same.filter(
-    ({ earlier, later }) => earlier.sample !== undefined || later.sample !== undefined,
-  )
+  const readable = same.filter(({ earlier, later }) => earlier.sample ?? later.sample)
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
   const paired = first.step === last.step ? null : pairedDifference(first, last, name)
   const items = [...changed, ...readable].slice(0, MOST_ITEMS)
   const table = itemTable(items, item => runAddress(run.found.id, 'evaluation', { ...query, set, item }))
+  const facts: PageFact[] = [
+    ['won', number(won)],
+    ['lost', number(changed.length - won)],
+    ['the same', number(same.length)],
+    ['paired difference, points', paired && changeOf(paired)],
+  ]
   return [
     { kind: 'choices', choices: choicesOf(run, set, rows, name) },
-    {
-      kind: 'facts',
-      facts: [
-        ['won', number(won)],
-        ['lost', number(changed.length - won)],
-        ['the same', number(same.length)],
-        ['paired difference, points', paired && changeOf(paired)],
-      ],
-    },
+    { kind: 'facts', facts },
     items.length === 0 ? emptyBlock('No problem changed.') : table,
   ]
 }

@@ -3,7 +3,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { type Block, type PageView, plainView, statusChip, tableSection } from '../../runs/report/view.ts'
+import {
+  type Block,
+  foldBlock,
+  type PageView,
+  plainView,
+  statusChip,
+  statusCounts,
+  tableSection,
+} from '../../runs/report/view.ts'
 import { countEach } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
@@ -26,22 +34,14 @@ const readText = (dir: string, name: string): string | null => {
   return readFileSync(path, 'utf8')
 }
 
-/** What a file holds; null where it is not there or no JSON. */
-const jsonIn = (dir: string, name: string): unknown => {
-  const text = readText(dir, name)
-  return text === null ? null : (tryJson(text) ?? null)
-}
+/** What a file holds; undefined where it is not there or no JSON. */
+const jsonIn = (dir: string, name: string): unknown => tryJson(readText(dir, name) ?? '')
 
-/** A claim's file; null for files that hold something else. */
-const readClaim = (dir: string, name: string): Claim | null => {
-  const parsed = claimSchema.safeParse(jsonIn(dir, name))
-  return parsed.success ? parsed.data : null
-}
-
+/** Claims of results; files that hold something else are passed over. */
 const claimsIn = function* (dir: string): Generator<Claim> {
   for (const name of readdirSync(dir).sort()) {
-    const claim = name.endsWith('.json') ? readClaim(dir, name) : null
-    if (claim !== null) yield claim
+    const { data } = claimSchema.safeParse(name.endsWith('.json') ? jsonIn(dir, name) : null)
+    if (data) yield data
   }
 }
 
@@ -63,9 +63,7 @@ const registeredSchema = z.looseObject({ sha256: z.string().nullish(), registere
 
 /** What was put down in the folder of the work before the first run. */
 const registeredFacts = (dir: string): PageView['facts'] => {
-  const parsed = registeredSchema.safeParse(jsonIn(dir, 'registration.json'))
-  if (!parsed.success) return []
-  const { sha256, registeredAt } = parsed.data
+  const { data: { sha256, registeredAt } = {} } = registeredSchema.safeParse(jsonIn(dir, 'registration.json'))
   return [
     ['registered', registeredAt?.slice(0, 16).replace('T', ' ') ?? null],
     ['as', sha256?.slice(0, 16) ?? null],
@@ -78,10 +76,8 @@ const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] =>
   return all.filter(own => !own.isWork || !done.has(workFolder(own) ?? ''))
 }
 
-const statusChips = (claims: readonly Claim[]): Block => {
-  const counts = countEach(claims.map(({ status }) => status))
-  return { kind: 'chips', chips: [...counts].map(([status, count]) => statusChip(status, count)) }
-}
+const statusChips = (claims: readonly Claim[]): Block =>
+  statusCounts(countEach(claims.map(({ status }) => status)))
 
 /** What every format of results has; of one under way its curves are all there is. */
 const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
@@ -92,13 +88,19 @@ const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
   return { title: title ?? name, summary, claims }
 }
 
-const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): PageView => {
-  const { title, summary, claims } = bareExperiment(found)
+type BareExperiment = ReturnType<typeof bareExperiment>
+
+const barePage = (
+  found: FoundExperiment,
+  bare: BareExperiment,
+  curves: PageView['sections'] = [],
+): PageView => {
+  const { title, summary, claims } = bare
   const table = {
     head: ['Claim', 'Status', { name: 'Reason', kind: 'reason' }],
-    rows: claims.map(({ claim: { id, statement }, status, reason }) => ({
-      cells: [{ text: id, notes: [statement] }, statusChip(status), reason ?? ''],
-    })),
+    rows: claims.map(({ claim: { id, statement }, status, reason }) => [
+      ...[{ text: id, notes: [statement] }, statusChip(status), reason ?? ''],
+    ]),
   }
   return {
     ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },
@@ -131,23 +133,16 @@ export type ReadExperiment = (
 /** Files of a format that is not known are told of by what all formats have. @param curves of the arms */
 export const experimentPage = async (
   found: FoundExperiment,
-  read: ReadExperiment | null,
+  read: ReadExperiment | undefined,
   curves: PageView['sections'],
 ): Promise<PageView> => {
-  const { title, summary, claims } = bareExperiment(found)
-  const page = barePage(found, curves)
-  const known =
-    claims.length === 0 ? null : await read?.(found.dir, { title, summary, curves }).catch(() => null)
+  const bare = bareExperiment(found)
+  const { title, summary, claims } = bare
+  const known = claims.length > 0 && (await read?.(found.dir, { title, summary, curves }).catch(() => null))
   const text = found.isWork ? null : readText(found.dir, 'summary.md')
   return {
-    ...(known ?? page),
+    ...(known || barePage(found, bare, curves)),
     footer: undefined,
-    end: [
-      text !== null && {
-        kind: 'fold',
-        title: 'Its summary as written',
-        blocks: [{ kind: 'document', text }],
-      },
-    ],
+    end: [text !== null && foldBlock('Its summary as written', { kind: 'document', text })],
   }
 }

@@ -25,21 +25,22 @@ const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 }
 
-const refusal = (status: number, message: string, headers: Record<string, string> = {}): FrontAnswer =>
-  jsonAnswer({ error: message }, status, headers)
-
 /** Says no to a request, or null. */
 const refuse = (
   { method, headers }: Pick<FrontRequest, 'method' | 'headers'>,
   isAllowed: (header: string | undefined) => boolean,
 ): FrontAnswer | null => {
-  if (!isAllowed(headers.authorization))
-    return refusal(401, 'a token is needed: any user name, and the token as the password', {
-      'www-authenticate': 'Basic realm="gradus dashboard", charset="UTF-8"',
-    })
+  if (!isAllowed(headers.authorization)) {
+    const asked = { 'www-authenticate': 'Basic realm="gradus dashboard", charset="UTF-8"' }
+    return jsonAnswer(
+      { error: 'a token is needed: any user name, and the token as the password' },
+      401,
+      asked,
+    )
+  }
   if (method === 'GET' || method === 'HEAD') return null
   if (!(headers['content-type'] ?? '').startsWith('application/json'))
-    return refusal(415, 'expected content-type application/json')
+    return jsonAnswer({ error: 'expected content-type application/json' }, 415)
   return null
 }
 

@@ -78,7 +78,7 @@ const evaluationTable = ({ evals }: OpenRun): TableView => ({
   rows: evals.flatMap(({ step, set, judgeCalls, judgeNullRate }) =>
     judgeCalls === undefined && judgeNullRate === undefined
       ? []
-      : [{ cells: [String(step), set, number(judgeCalls), percent(judgeNullRate)] }],
+      : [[String(step), set, number(judgeCalls), percent(judgeNullRate)]],
   ),
 })
 
@@ -88,10 +88,8 @@ export const judgesPage = (run: OpenRun): PageView => {
   if (metrics.length === 0 && evaluations.rows.length === 0)
     return plainView('Judges', 'No judge was asked in this run: its criteria are decided by programs.')
   const charts = metrics.map(({ chart }) => chart)
-  const table: TableView = {
-    head: ['Metric', 'Mean of a step', 'Latest', 'In all'],
-    rows: metrics.map(({ cells }) => ({ cells })),
-  }
+  const head = ['Metric', 'Mean of a step', 'Latest', 'In all']
+  const table: TableView = { head, rows: metrics.map(({ cells }) => cells) }
   const judges: PageSection = {
     title: 'Judges',
     about:
@@ -99,8 +97,5 @@ export const judgesPage = (run: OpenRun): PageView => {
     blocks: [table, { kind: 'charts', charts, size: 'narrow' }],
   }
   const isAsked = evaluations.rows.length > 0
-  return {
-    title: 'Judges',
-    sections: [judges, isAsked && tableSection('In evaluations', '', evaluations)],
-  }
+  return { title: 'Judges', sections: [judges, isAsked && tableSection('In evaluations', '', evaluations)] }
 }

@@ -83,9 +83,6 @@ const foldersIn = (dir: string): string[] => {
     .map(({ name }) => name)
 }
 
-/** A name that stands in an address as it is: folders joinKnown by `~`. */
-const idOf = (path: string): string => path.split(/[\\/]/).join('~')
-
 export class Library {
   readonly #roots: string[]
   #runs = new Map<string, FoundRun>()
@@ -118,16 +115,14 @@ export class Library {
         const path = relative(root, dir)
         const below = path === '' ? basename(root) : path
         if (hasRun(dir)) {
-          const id = freeId(runs, idOf(single ? join(basename(root), path) : below), dir)
+          const id = freeId(runs, single ? join(basename(root), path) : below, dir)
           const folder = relative(root, join(dir, '..')).replace(/^\.\.$/, '')
           runs.set(id, { id, dir, name: basename(dir), folder })
         }
-        if (hasExperiment(dir)) {
-          const id = freeId(experiments, idOf(below), dir)
-          experiments.set(id, { id, dir, name: basename(dir), isWork: false })
-        } else if (hasWork(dir)) {
-          const id = freeId(experiments, idOf(below), dir)
-          experiments.set(id, { id, dir, name: basename(dirname(dir)), isWork: true })
+        const isWork = !hasExperiment(dir)
+        if (!isWork || hasWork(dir)) {
+          const id = freeId(experiments, below, dir)
+          experiments.set(id, { id, dir, name: basename(isWork ? dirname(dir) : dir), isWork })
         }
         if (levels > 0) for (const name of foldersIn(dir)) take(join(dir, name), levels - 1)
       }
@@ -154,8 +149,9 @@ export class Library {
   }
 }
 
-/** The same name under another root gets a number. */
-const freeId = (taken: ReadonlyMap<string, { dir: string }>, id: string, dir: string): string => {
+/** A name that stands in an address as it is: folders joined by `~`; the same under another root gets a number. */
+const freeId = (taken: ReadonlyMap<string, { dir: string }>, path: string, dir: string): string => {
+  const id = path.split(/[\\/]/).join('~')
   for (let n = 1; ; n++) {
     const name = n === 1 ? id : `${id}~${n}`
     const other = taken.get(name)

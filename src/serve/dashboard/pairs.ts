@@ -36,16 +36,6 @@ type AnswerRow = Pick<EvalSample, 'prompt' | 'plainPrompt' | 'response' | 'turns
   set?: string
 }
 
-/** A kept answer, without its text. */
-interface Answer {
-  problemId: string
-  digest: string
-  credits: Record<string, number | null>
-  points: Record<string, number>
-  unsure: { id: string; variance: number }[]
-  read(): AnswerRow
-}
-
 /** A pair with its sides as they are shown. */
 interface ShownPair extends CandidatePair {
   pair: string
@@ -64,7 +54,10 @@ const varianceOf = (credit: number | null, source: string | undefined): number =
 
 type Words = Record<string, CriterionDescription>
 
-const answerOf = (problemId: string, row: AnswerRow, words: Words, read: () => AnswerRow): Answer => {
+/** A kept answer, without its text. */
+type Answer = ReturnType<typeof answerOf>
+
+const answerOf = (problemId: string, row: AnswerRow, words: Words, read: () => AnswerRow) => {
   const weighed = (row.verdicts ?? []).flatMap(verdict => {
     const { points } = describeVerdict(verdict, words)
     const { criterionId: id, met, credit: graded, source } = verdict
@@ -98,19 +91,16 @@ const rolloutAnswers = ({ found, rollouts }: OpenRun, words: Words): Answer[] =>
 
 /** Responses that evaluations kept: to the same problems each time. */
 const evalAnswers = (run: OpenRun, words: Words): Answer[] => {
-  const rowsOf = (place: number) =>
-    run
-      .wholeEvals([place])
-      .flatMap(({ step, set, items = [] }) =>
-        items.flatMap(({ id, sample }) =>
-          sample === undefined ? [] : [{ id: `${set}: ${id}`, row: { ...sample, step, set } }],
-        ),
-      )
-  return [...run.evals.keys()]
-    .slice(-MOST_EVALS)
-    .flatMap(place =>
-      rowsOf(place).map(({ id, row }, i) => answerOf(id, row, words, () => rowsOf(place)[i].row)),
+  const rowsOf = (place: number) => {
+    const [{ step, set, items = [] }] = run.wholeEvals([place])
+    return items.flatMap(({ id, sample }) =>
+      sample ? [{ id: `${set}: ${id}`, row: { ...sample, step, set } }] : [],
     )
+  }
+  const places = [...run.evals.keys()].slice(-MOST_EVALS)
+  return places.flatMap(place =>
+    rowsOf(place).map(({ id, row }, i) => answerOf(id, row, words, () => rowsOf(place)[i].row)),
+  )
 }
 
 const pairUp = (left: Answer, right: Answer, seed: string): ShownPair => {
@@ -159,10 +149,7 @@ const promptOf = ({ a, b }: ShownPair): string => {
 
 /** What a person is shown of a pair: no score and no verdict. */
 const shownPair = (own: ShownPair): PairsView['pair'] => {
-  const [a, b] = [own.a.read(), own.b.read()].map(({ response, turns }) => ({
-    response,
-    ...(turns && { turns }),
-  }))
+  const [a, b] = [own.a.read(), own.b.read()].map(({ response, turns }) => ({ response, turns }))
   return { id: own.pair, prompt: promptOf(own), a, b }
 }
 

@@ -18,7 +18,7 @@ import {
   queryOf,
   summaryOf,
 } from './context.ts'
-import { livePage, MOST_CURVE_POINTS } from './curves.ts'
+import { livePage, MOST_CURVE_POINTS, runView } from './curves.ts'
 import { evaluationPage, evaluationQuery } from './evaluation.ts'
 import { experimentList, experimentPage } from './experiments.ts'
 import { judgesPage } from './judges.ts'
@@ -26,7 +26,6 @@ import { fileOf } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import { listRollouts, rolloutPage, rolloutQuery, rolloutsQuery } from './rollout-query.ts'
 import { rubricPage } from './rubric-view.ts'
-import { runView } from './run-view.ts'
 
 /** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
 const SHORT_BYTES = 8e6

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -13,16 +13,13 @@ import type { RolloutRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { hashLabel } from '../../util/rng.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
-import { Names, nameListSchema } from './names.ts'
 
 /** `GRADUS_CACHE`, else the system's place for caches. */
 const pageCacheFolder = (): string => {
-  const { env } = process
-  const named = env.GRADUS_CACHE ?? ''
-  if (named !== '') return join(named, 'dashboard')
-  const xdg = env.XDG_CACHE_HOME ?? ''
+  const { GRADUS_CACHE: named, XDG_CACHE_HOME: xdg } = process.env
+  if (named) return join(named, 'dashboard')
   const home = homedir()
-  const base = xdg !== '' ? xdg : home === '' ? tmpdir() : join(home, '.cache')
+  const base = xdg || (home === '' ? tmpdir() : join(home, '.cache'))
   return join(base, 'gradus', 'dashboard')
 }
 
@@ -32,7 +29,8 @@ const INDEXED_CRITERIA = 24
 const NO_CREDIT = 255
 /** New rollouts before the index is written again. */
 const WRITE_EVERY = 2_000
-const FORMAT = 1
+/** Of the cache: a line of JSON, then the records. */
+const FORMAT = 2
 
 /** What the index holds of a rollout. */
 export interface IndexedRollout {
@@ -50,14 +48,26 @@ export interface IndexedRollout {
   correct: boolean | null
 }
 
+/** Names that few rollouts are called of many, by number: as many as records have room for. */
+const namesSchema = z.strictObject({
+  roles: z.array(z.string()),
+  monitors: z.array(z.string()),
+  flags: z.array(z.string()),
+  criteria: z.array(z.string()),
+})
+
+type Names = z.output<typeof namesSchema>
+
+/** Flags are bits of a number. */
+const MOST_NAMES: Record<keyof Names, number> = {
+  ...{ roles: 1_000, monitors: 1_000, flags: 32, criteria: INDEXED_CRITERIA },
+}
+
 const headerSchema = z.strictObject({
   format: z.literal(FORMAT),
   position: z.strictObject({ offset: z.int().nonnegative(), mark: z.string() }),
   count: z.int().nonnegative(),
-  roles: nameListSchema,
-  monitors: nameListSchema,
-  flags: nameListSchema,
-  criteria: nameListSchema,
+  names: namesSchema,
 })
 
 /** A verdict's credit, where it has one: as graders gave it, else met or not; null where nothing is known. */
@@ -72,37 +82,22 @@ const creditsOf = (row: RolloutRow): [string, number][] => {
 
 const clamped = (value: number, most: number): number => Math.max(0, Math.min(most, Math.round(value)))
 
+const noNames = (): Names => ({ roles: [], monitors: [], flags: [], criteria: [] })
+
 export class RolloutIndex {
-  readonly roles = new Names()
-  readonly monitors = new Names()
-  /** Bits of a number: no more than 32. */
-  readonly flags = new Names(32)
-  readonly criteria = new Names(INDEXED_CRITERIA)
+  names = noNames()
   problem: string | null = null
+  count = 0
   #records = Buffer.alloc(0)
-  #count = 0
   #written = 0
-  readonly #dir: string
-  readonly #base: string
-  #file: GrowingFile
+  readonly #cache: string
+  readonly #file: GrowingFile
 
   constructor(dir: string) {
-    this.#dir = dir
-    this.#base = join(pageCacheFolder(), createHash('sha256').update(dir).digest('hex').slice(0, 24))
-    this.#file = this.#grow(this.#load())
-  }
-
-  #grow(from: RowPosition): GrowingFile {
-    return new GrowingFile(
-      this.#dir,
-      'rollouts.jsonl',
-      { onLine: line => this.#add(line), onRestart: () => this.#clear() },
-      from,
-    )
-  }
-
-  get count(): number {
-    return this.#count
+    const name = createHash('sha256').update(dir).digest('hex').slice(0, 24)
+    this.#cache = join(pageCacheFolder(), `${name}.index`)
+    const events = { onLine: (line: PlacedLine) => this.#add(line), onRestart: () => this.#clear() }
+    this.#file = new GrowingFile(dir, 'rollouts.jsonl', events, this.#load())
   }
 
   /** Bytes of the file that it knows. */
@@ -113,13 +108,13 @@ export class RolloutIndex {
   /** Takes in what the file has gained. @returns whether there was anything */
   async advance(): Promise<boolean> {
     const changed = await this.#file.advance()
-    if (this.#count - this.#written >= WRITE_EVERY || (this.#count > 0 && this.#written === 0)) this.#write()
+    if (this.count - this.#written >= WRITE_EVERY || (this.count > 0 && this.#written === 0)) this.#write()
     return changed
   }
 
   #clear(): void {
-    for (const names of [this.roles, this.monitors, this.flags, this.criteria]) names.clear()
-    this.#count = 0
+    this.names = noNames()
+    this.count = 0
     this.#written = 0
     this.problem = null
   }
@@ -133,6 +128,13 @@ export class RolloutIndex {
     }
   }
 
+  /** The number of a name, which is given one where there is room; -1 where there is none. */
+  #place(of: keyof Names, name: string): number {
+    const names = this.names[of]
+    const known = names.indexOf(name)
+    return known >= 0 || names.length >= MOST_NAMES[of] ? known : names.push(name) - 1
+  }
+
   #put(line: PlacedLine, row: RolloutRow): void {
     const at = this.#room()
     const records = this.#records
@@ -144,28 +146,28 @@ export class RolloutIndex {
     records.writeUInt32LE(hashLabel(String(row.problemId ?? '')), at + 20)
     records.writeUInt32LE(this.#flagBits(row), at + 24)
     records.writeUInt16LE(row.sample === undefined ? 0xffff : clamped(row.sample, 0xfffe), at + 28)
-    records.writeUInt16LE(clamped(this.roles.of(row.role ?? 'policy'), 0xffff), at + 30)
-    records.writeUInt16LE(row.monitor === undefined ? 0 : this.monitors.of(row.monitor) + 1, at + 32)
+    records.writeUInt16LE(clamped(this.#place('roles', row.role ?? 'policy'), 0xffff), at + 30)
+    records.writeUInt16LE(row.monitor === undefined ? 0 : this.#place('monitors', row.monitor) + 1, at + 32)
     records.writeUInt8(row.correct === undefined ? 2 : Number(row.correct), at + 34)
     records.fill(NO_CREDIT, at + 40, at + 40 + INDEXED_CRITERIA)
     for (const [name, credit] of creditsOf(row)) {
-      const place = this.criteria.of(name)
+      const place = this.#place('criteria', name)
       if (place >= 0) records[at + 40 + place] = clamped(credit * 254, 254)
     }
-    this.#count++
+    this.count++
   }
 
   #flagBits(row: RolloutRow): number {
     let bits = 0
     for (const [name, value] of Object.entries(row.flags ?? {})) {
-      const place = value > 0 ? this.flags.of(name) : -1
+      const place = value > 0 ? this.#place('flags', name) : -1
       if (place >= 0) bits |= 1 << place
     }
     return bits >>> 0
   }
 
   #room(): number {
-    const at = this.#count * RECORD_BYTES
+    const at = this.count * RECORD_BYTES
     if (at + RECORD_BYTES > this.#records.length) {
       const larger = Buffer.alloc(Math.max(256 * RECORD_BYTES, this.#records.length * 2))
       this.#records.copy(larger, 0, 0, at)
@@ -203,50 +205,38 @@ export class RolloutIndex {
 
   /** Rollouts that were kept to show a monitor's warning at a step. */
   shownBy(monitor: string, step: number): number {
-    const place = this.monitors.known(monitor)
-    if (place < 0) return 0
+    const [records, place] = [this.#records, this.names.monitors.indexOf(monitor)]
     let count = 0
-    for (let nth = 0; nth < this.#count; nth++) {
-      const at = nth * RECORD_BYTES
-      if (this.#records.readUInt16LE(at + 32) === place + 1 && this.#records.readUInt32LE(at + 12) === step)
-        count++
-    }
+    for (let at = 0; place >= 0 && at < this.count * RECORD_BYTES; at += RECORD_BYTES)
+      if (records.readUInt16LE(at + 32) === place + 1 && records.readUInt32LE(at + 12) === step) count++
     return count
   }
 
   #load(): RowPosition {
     try {
-      if (!existsSync(`${this.#base}.json`)) return FILE_START
-      const header = headerSchema.parse(JSON.parse(readFileSync(`${this.#base}.json`, 'utf8')))
-      const records = readFileSync(`${this.#base}.index`)
-      if (records.length < header.count * RECORD_BYTES) return FILE_START
+      const all = readFileSync(this.#cache)
+      const end = all.indexOf('\n')
+      const { position, count, names } = headerSchema.parse(JSON.parse(all.toString('utf8', 0, end)))
+      const records = all.subarray(end + 1)
+      if (records.length !== count * RECORD_BYTES) return FILE_START
       this.#records = records
-      this.#count = header.count
-      this.#written = header.count
-      for (const kind of ['roles', 'monitors', 'flags', 'criteria'] as const) this[kind].fill(header[kind])
-      return header.position
+      this.#written = count
+      Object.assign(this, { count, names })
+      return position
     } catch {
-      // A cache that cannot be read is made again.
+      // A cache that is not there, or cannot be read, is made again.
       return FILE_START
     }
   }
 
   /** Kept for the next time where that is possible; the run itself is never written to. */
   #write(): void {
-    this.#written = this.#count
-    const header = {
-      format: FORMAT,
-      position: this.#file.position,
-      count: this.#count,
-      roles: this.roles.list,
-      monitors: this.monitors.list,
-      flags: this.flags.list,
-      criteria: this.criteria.list,
-    }
+    this.#written = this.count
+    const { count, names } = this
+    const header = { format: FORMAT, position: this.#file.position, count, names }
+    const records = this.#records.subarray(0, count * RECORD_BYTES)
     try {
-      // The header last: it says how much of the records holds.
-      writeFileAtomic(`${this.#base}.index`, this.#records.subarray(0, this.#count * RECORD_BYTES))
-      writeFileAtomic(`${this.#base}.json`, `${JSON.stringify(header)}\n`)
+      writeFileAtomic(this.#cache, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), records]))
     } catch {}
   }
 }

@@ -1,7 +1,7 @@
 /** @file Lists of kept rollouts: filters are answered by the index, text by reading rows until there are enough or time is up. */
 
 import { z } from 'zod'
-import type { Criteria, PageChoice, PageView, TableView } from '../../runs/report/view.ts'
+import type { Criteria, PageChoice, PageView, TableRow } from '../../runs/report/view.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { joinKnown, number } from '../../util/format.ts'
@@ -39,7 +39,7 @@ export type RolloutsQuery = z.output<typeof rolloutsQuery>
 type Test = (rollout: IndexedRollout) => boolean
 
 const verdictTest = (index: RolloutIndex, name: string, verdict: RolloutsQuery['verdict']): Test => {
-  const place = index.criteria.known(name)
+  const place = index.names.criteria.indexOf(name)
   if (place < 0) return () => false
   return ({ nth }) => {
     const credit = index.credit(nth, place)
@@ -52,22 +52,18 @@ const verdictTest = (index: RolloutIndex, name: string, verdict: RolloutsQuery['
 /** All that the index can tell of a query. */
 const testsOf = (index: RolloutIndex, query: RolloutsQuery): Test[] => {
   const { from, to, min, max, role, monitor, flag, criterion, verdict, correct } = query
+  const { roles, monitors, flags } = index.names
   const tests: Test[] = []
   if (from !== undefined) tests.push(({ step }) => step >= from)
   if (to !== undefined) tests.push(({ step }) => step <= to)
   if (min !== undefined) tests.push(({ reward }) => reward !== null && reward >= min - 1e-6)
   if (max !== undefined) tests.push(({ reward }) => reward !== null && reward <= max + 1e-6)
-  if (role !== undefined) {
-    const place = index.roles.known(role)
-    tests.push(own => own.role === place)
-  }
-  if (monitor !== undefined) {
-    const place = index.monitors.known(monitor)
-    tests.push(own => (monitor === 'none' ? own.monitor < 0 : place >= 0 && own.monitor === place))
-  }
+  if (role !== undefined) tests.push(own => roles[own.role] === role)
+  if (monitor === 'none') tests.push(own => own.monitor < 0)
+  else if (monitor !== undefined) tests.push(own => monitors[own.monitor] === monitor)
   if (flag !== undefined) {
-    const place = index.flags.known(flag)
-    tests.push(({ flags }) => place >= 0 && ((flags >>> place) & 1) === 1)
+    const place = flags.indexOf(flag)
+    tests.push(own => place >= 0 && ((own.flags >>> place) & 1) === 1)
   }
   if (criterion !== undefined) tests.push(verdictTest(index, criterion, verdict))
   if (correct !== undefined) tests.push(own => own.correct === (correct === 'yes'))
@@ -119,43 +115,27 @@ const excerptOf = (row: RolloutRow, needle: string): string | null => {
 }
 
 /** A kept rollout in a list. @param excerpt the beginning of its response, or the words around what was searched for */
-const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows'][number] => {
-  const {
-    step,
-    role = 'policy',
-    problemId,
-    sample,
-    reward,
-    advantage,
-    monitor,
-    finishReason,
-    flags = {},
-  } = row
+const lineOf = (row: RolloutRow, href: string, excerpt: string): TableRow => {
+  const { role = 'policy', sample, advantage, monitor, finishReason, flags = {} } = row
   const is = [role, sample !== undefined && `sample ${sample}`, finishReason]
-  return {
-    cells: [
-      String(step),
-      { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
-      {
-        text: String(problemId ?? '').slice(0, 200) || 'rollout',
-        ...{ href, notes: [joinKnown(is, ' · ')] },
-        chips: [
-          ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
-          ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),
-        ],
-      },
-      excerpt,
-    ],
-  }
+  const raised = Object.keys(flags).filter(flag => flags[flag] > 0)
+  return [
+    String(row.step),
+    { text: number(row.reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
+    {
+      text: String(row.problemId ?? '').slice(0, 200) || 'rollout',
+      ...{ href, notes: [joinKnown(is, ' · ')] },
+      chips: [
+        ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
+        ...raised.map(text => ({ text, class: 'flag' })),
+      ],
+    },
+    excerpt,
+  ]
 }
 
-const HEAD = [
-  ...['Step', 'Reward'].map(name => ({ name, kind: 'num' })),
-  ...[
-    { name: 'Problem', kind: 'head' },
-    { name: 'Response', kind: 'excerpt' },
-  ],
-]
+const KINDS = { Step: 'num', Reward: 'num', Problem: 'head', Response: 'excerpt' }
+const HEAD = Object.entries(KINDS).map(([name, kind]) => ({ name, kind }))
 
 /** A rollout's row. @throws DataError where it cannot be read */
 export const readRow = (dir: string, index: RolloutIndex, nth: number): RolloutRow =>
@@ -163,16 +143,16 @@ export const readRow = (dir: string, index: RolloutIndex, nth: number): RolloutR
 
 /** What can be asked for. */
 const choicesOf = (index: RolloutIndex, query: RolloutsQuery): PageChoice[] => {
-  const { roles, criteria, flags, monitors } = index
+  const { roles, criteria, flags, monitors } = index.names
   const any = (name: 'role' | 'criterion' | 'verdict' | 'flag' | 'monitor', label: string, of: string[]) =>
     of.length === 0 ? [] : [{ name, label, value: query[name] ?? '', options: [['', 'any'] as const, ...of] }]
   return [
     { name: 'order', label: 'Order', value: query.order, options: ORDERS },
-    ...any('role', 'Role', roles.list.length > 1 ? roles.list : []),
-    ...any('criterion', 'Criterion', criteria.list),
+    ...any('role', 'Role', roles.length > 1 ? roles : []),
+    ...any('criterion', 'Criterion', criteria),
     ...any('verdict', 'Verdict', query.criterion === undefined ? [] : ['met', 'unmet', 'none']),
-    ...any('flag', 'Flag', flags.list),
-    ...any('monitor', 'Warning', monitors.list),
+    ...any('flag', 'Flag', flags),
+    ...any('monitor', 'Warning', monitors),
   ]
 }
 
@@ -191,7 +171,7 @@ export const listRollouts = (
 ): RolloutsPage => {
   const places = placesOf(index, query)
   const needle = (query.q ?? '').toLowerCase()
-  const rows: TableView['rows'][number][] = []
+  const rows: TableRow[] = []
   let at = query.after
   const endMs = performance.now() + SEARCH_MS
   for (; at < places.length && rows.length < PAGE && performance.now() < endMs; at++) {
@@ -211,15 +191,13 @@ export const listRollouts = (
 }
 
 /** Other rollouts of the same step, role and problem that were kept; those of a step are written one after the other. */
-const groupOf = (index: RolloutIndex, nth: number): number[] => {
+const groupOf = (index: RolloutIndex, nth: number): IndexedRollout[] => {
   const { step, role, problem } = index.at(nth)
-  let [first, last] = [nth, nth]
+  let first = nth
   while (first > 0 && index.at(first - 1).step === step) first--
-  while (last + 1 < index.count && index.at(last + 1).step === step) last++
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(other => {
-    const own = index.at(other)
-    return other !== nth && own.role === role && own.problem === problem
-  })
+  const group: IndexedRollout[] = []
+  for (let at = first; at < index.count && index.at(at).step === step; at++) group.push(index.at(at))
+  return group.filter(own => own.nth !== nth && own.role === role && own.problem === problem)
 }
 
 export const rolloutQuery = rolloutsQuery.partial().extend({ beside: z.coerce.number().optional() })
@@ -238,31 +216,28 @@ export const rolloutPage = (
   }
   const rows = [nth, ...(beside === undefined ? [] : [beside])].map(rowOfPlace)
   const to = (at: number) => addressOf(id, query, at)
-  const others = groupOf(index, nth).map((at): [string, string] => {
-    const { sample, reward } = index.at(at)
-    return [String(at), `sample ${sample ?? at}, reward ${number(reward)}`]
-  })
+  const others = groupOf(index, nth).map(({ nth: at, sample, reward }): [string, string] => [
+    String(at),
+    `sample ${sample ?? at}, reward ${number(reward)}`,
+  ])
   const choice = { name: 'beside', label: 'Beside it, of the same group', value: String(beside ?? '') }
   const problem = String(rows[0].problemId ?? '')
+  const title = `Rollout ${nth}`
+  const links = [
+    { text: 'All rollouts', href: addressOf(id, query) },
+    ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
+    ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
+  ]
+  const options = [['', 'none'] as const, ...others]
   return {
-    title: `Rollout ${nth}`,
+    title,
     intro: [
-      {
-        kind: 'links',
-        links: [
-          { text: 'All rollouts', href: addressOf(id, query) },
-          ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
-          ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
-        ],
-      },
-      others.length > 0 && {
-        kind: 'choices',
-        choices: [{ ...choice, options: [['', 'none'], ...others] }],
-      },
+      { kind: 'links', links },
+      others.length > 0 && { kind: 'choices', choices: [{ ...choice, options }] },
     ],
     sections: [
       {
-        title: problem === '' || problem.length > 160 ? `Rollout ${nth}` : problem,
+        title: problem === '' || problem.length > 160 ? title : problem,
         blocks: [{ kind: 'rollouts', rows, criteria, isBeside: beside !== undefined }],
       },
     ],

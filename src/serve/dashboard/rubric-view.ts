@@ -12,7 +12,7 @@ import {
   type PageView,
   plainView,
   type TableCell,
-  type TableView,
+  type TableRow,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
@@ -31,7 +31,7 @@ const FEWEST_PAIRS = 8
 
 /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
 const keptMetrics = ({ rollouts }: OpenRun, id: string) => {
-  const place = rollouts.criteria.known(id)
+  const place = rollouts.names.criteria.indexOf(id)
   const credits: number[] = []
   const pairs: { credit: number; reward: number }[] = []
   for (let nth = 0; place >= 0 && nth < rollouts.count; nth++) {
@@ -77,7 +77,7 @@ const keptGroups = function* (rollouts: RolloutIndex): Generator<number[]> {
  * tells these apart. The best and the worst of a step are kept, so it is too high rather than too low.
  */
 const keptDiscrimination = (rollouts: RolloutIndex): TableCell[] => {
-  const counts = rollouts.criteria.list.map(() => ({ all: 0, apart: 0 }))
+  const counts = rollouts.names.criteria.map(() => ({ all: 0, apart: 0 }))
   for (const group of keptGroups(rollouts))
     for (const [place, count] of counts.entries()) {
       const credits = group.flatMap(nth => rollouts.credit(nth, place) ?? [])
@@ -96,7 +96,7 @@ const discriminationOf = ({ rollouts, metrics }: OpenRun, last: MetricsRow | und
   const kept = records ? [] : keptDiscrimination(rollouts)
   return (id: string): TableCell => {
     const value = valueIn(last?.discrimination, id)
-    return value === null ? (kept[rollouts.criteria.known(id)] ?? NONE) : percent(value)
+    return value === null ? (kept[rollouts.names.criteria.indexOf(id)] ?? NONE) : percent(value)
   }
 }
 
@@ -147,31 +147,29 @@ const nameCells = (run: string, id: string, words: CriterionDescription): TableC
 }
 
 /** The criteria of the run's own rubric first, in its order. */
-const criterionRows = (run: OpenRun): TableView['rows'] => {
+const criterionRows = (run: OpenRun): TableRow[] => {
   const { rows } = run.metrics.rows(10)
   const [early, late] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
   const words = describeCriteria(run.info)
   const declared = run.info.rubric?.criteria.map(({ id }) => id) ?? []
   const discrimination = discriminationOf(run, late)
-  return [...new Set([...declared, ...named, ...run.rollouts.criteria.list])].map(id => {
+  return [...new Set([...declared, ...named, ...run.rollouts.names.criteria])].map(id => {
     const { kept, rate, withReward } = keptMetrics(run, id)
     const [first, last] = [early, late].map(row => valueIn(row?.criteria, id))
     const pointShare = valueIn(late?.pointShare, id)
-    return {
-      cells: [
-        ...nameCells(run.found.id, id, ownValue(words, id) ?? {}),
-        percent(first),
-        barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
-        first !== null && last !== null ? changeCell(last - first) : '',
-        {
-          text: percent(valueIn(late?.rewardShare, id)),
-          notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
-        },
-        ...[discrimination(id), agreementOn(run, id), number(withReward)],
-        kept === 0 ? NONE : number(kept),
-      ],
-    }
+    return [
+      ...nameCells(run.found.id, id, ownValue(words, id) ?? {}),
+      percent(first),
+      barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
+      first !== null && last !== null ? changeCell(last - first) : '',
+      {
+        text: percent(valueIn(late?.rewardShare, id)),
+        notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
+      },
+      ...[discrimination(id), agreementOn(run, id), number(withReward)],
+      kept === 0 ? NONE : number(kept),
+    ]
   })
 }
 
@@ -205,31 +203,30 @@ const BY_SIGN: Readonly<Record<string, string>> = { reward: ', on merits', penal
 
 /** First and last tenth of the steps. */
 const validitySection = (run: OpenRun): PageSection | null => {
-  const { rows } = run.metrics.rows(10)
-  const [first, last] = [rows[0], rows.at(-1)]
+  const { rows: tenths } = run.metrics.rows(10)
+  const [first, last] = [tenths[0], tenths.at(-1)]
   const names = run.metrics.names()
-  const cells = VALIDITY.flatMap(({ key, words, floor: floorKey = '' }) =>
+  const rows = VALIDITY.flatMap(({ key, words, floor: floorKey = '' }) =>
     names.flatMap(({ key: own, name }) => {
       const at = (row: MetricsRow | undefined, of: string) =>
         name === null ? numberOr(row?.[of]) : valueIn(row?.[of], name)
       const value = own === key ? at(last, key) : null
       if (value === null) return []
       const floor = at(last, floorKey)
-      return {
-        cells: [
-          `${words}${name === null ? '' : (BY_SIGN[name] ?? `, ${name}`)}`,
-          percent(at(first, key)),
-          barCell(value, floor),
-          floor === null ? '' : changeCell(value - floor, `chance ${percent(floor)}`),
-        ],
-      }
+      const row: TableRow = [
+        `${words}${name === null ? '' : (BY_SIGN[name] ?? `, ${name}`)}`,
+        percent(at(first, key)),
+        barCell(value, floor),
+        floor === null ? '' : changeCell(value - floor, `chance ${percent(floor)}`),
+      ]
+      return [row]
     }),
   )
-  if (cells.length === 0) return null
+  if (rows.length === 0) return null
   const about =
     'First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled.'
   const head = ['Metric', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
-  return tableSection('The rubric as a whole', about, { head, rows: cells })
+  return tableSection('The rubric as a whole', about, { head, rows })
 }
 
 const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null)
@@ -238,21 +235,16 @@ const FATES = { kept: 'kept', inactive: 'set aside', pruned: 'dropped' }
 
 /** Rubrics of a run whose rubrics evolve, the latest first. */
 const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
-  const rows = rubrics.rows
-    .flatMap(({ step, question, rubrics: own }) =>
-      own
-        .filter(({ born, fate }) => born || fate !== 'kept')
-        .map(({ title, stage, sign, born, fate, variance, description }) => ({
-          cells: [
-            String(step),
-            born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
-            { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
-            ...[String(stage), number(variance), question],
-          ],
-        })),
-    )
-    .slice(-MOST_FATES)
+  const all = rubrics.rows.flatMap(({ rubrics: own, ...row }) => own.map(rubric => ({ ...row, ...rubric })))
+  const changed = all.filter(({ born, fate }) => born || fate !== 'kept').slice(-MOST_FATES)
+  const rows = changed
     .reverse()
+    .map(({ step, question, born, fate, sign, title, description, ...own }) => [
+      String(step),
+      born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
+      { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
+      ...[String(own.stage), number(own.variance), question],
+    ])
   if (rows.length === 0) return null
   const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that scores all rollouts alike is set aside; one that others outperform is dropped.`
   const head = [

@@ -148,18 +148,14 @@ const MOST_SETTINGS = 8
 
 /** Says of each run the settings in which runs of its recipe differ. */
 const withSettings = (own: readonly OwnSummary[]): RunSummary[] => {
-  const byRecipe = new Map<string | null, OwnSummary[]>()
-  for (const summary of own) byRecipe.set(summary.recipe, [...(byRecipe.get(summary.recipe) ?? []), summary])
-  const differing = new Map([...byRecipe].map(([recipe, runs]) => [recipe, differingNames(runs)]))
-  return own.map(({ dir: _, flat, ...summary }) => ({
-    ...summary,
-    settings: Object.fromEntries(
-      (differing.get(summary.recipe) ?? []).flatMap(name => {
-        const value = flat.get(name)
-        return value === undefined ? [] : [[name, value]]
-      }),
-    ),
-  }))
+  const recipes = [...new Set(own.map(({ recipe }) => recipe))]
+  const differing = new Map(
+    recipes.map(recipe => [recipe, differingNames(own.filter(run => run.recipe === recipe))]),
+  )
+  return own.map(({ dir: _, flat, ...summary }) => {
+    const names = differing.get(summary.recipe)!.filter(name => flat.has(name))
+    return { ...summary, settings: Object.fromEntries(names.map(name => [name, flat.get(name)!])) }
+  })
 }
 
 const differingNames = (runs: readonly OwnSummary[]): string[] => {

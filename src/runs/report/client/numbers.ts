@@ -1,10 +1,9 @@
 /** @file Numbers in a chart: short, because a legend changes with every move of the pointer. */
 
+import { NONE } from '../../../util/format.ts'
 import type { ChartUnit } from '../chart-spec.ts'
 
 type Maybe = number | null | undefined
-
-const NONE = '–'
 
 const shortNumber = (value: Maybe): string => {
   if (value === null || value === undefined) return NONE

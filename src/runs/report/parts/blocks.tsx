@@ -1,10 +1,9 @@
 /** @file Whatever stands on a page, by what it is: text, tables, charts, cards, panels. All that runs say is text, never HTML. */
 
 import { type ComponentChildren, Fragment, type VNode } from 'preact'
-import { number } from '../../../util/format.ts'
 import type { RolloutRow } from '../../rows.ts'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
-import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact, Panel } from '../view.ts'
+import type { Block, BlockList, ChartTools, KindBlock, PageChoice, PageFact } from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
 import { ColorKey, Lines } from './lines.tsx'
 import { Radar } from './radar.tsx'
@@ -32,12 +31,11 @@ export const anchorOf = (title: string): string =>
 export const Facts = ({ facts }: { facts: readonly PageFact[] }) => (
   <div class="row facts">
     {facts.map(
-      ([name, value]) =>
+      ([name, value], i) =>
         value !== null &&
         value !== '' && (
-          <span key={name === '' ? value : name}>
-            {name !== '' && <b>{name}</b>}
-            {typeof value === 'object' ? <ChipOf chip={value} /> : value}
+          <span key={i}>
+            {name !== '' && <b>{name}</b>} {typeof value === 'object' ? <ChipOf chip={value} /> : value}
           </span>
         ),
     )}
@@ -113,7 +111,7 @@ const chartPlaced = (spec: ChartSpec) => (
 )
 
 /** With a chip it has a head of its own, and is an article. */
-const PanelOf = ({ id, class: own = '', title, href, chip, note, children }: Panel & Inside) => {
+const panel: Shown['panel'] = ({ id, class: own = '', title, href, chip, note, blocks }, inside) => {
   const head = title !== undefined && <h3>{href === undefined ? title : <a href={href}>{title}</a>}</h3>
   const Place = chip === undefined ? 'div' : 'article'
   return (
@@ -127,13 +125,9 @@ const PanelOf = ({ id, class: own = '', title, href, chip, note, children }: Pan
           {note && <span class="quiet">{note}</span>}
         </header>
       )}
-      {children}
+      {inside(blocks)}
     </Place>
   )
-}
-
-interface Inside {
-  children: ComponentChildren
 }
 
 /** How each kind is shown. @param inside shows blocks that stand in it */
@@ -151,22 +145,6 @@ const SHOWN: Shown = {
     <h3>
       {text} {about !== undefined && <span class="quiet">{about}</span>}
     </h3>
-  ),
-  metrics: ({ metrics }) => (
-    <p class="row">
-      {Object.entries(metrics).map(([name, value]) => (
-        <span class="part" key={name}>
-          <b>{name}</b> {number(value)}
-        </span>
-      ))}
-    </p>
-  ),
-  chips: ({ chips }) => (
-    <div class="row">
-      {chips.map(chip => (
-        <ChipOf chip={chip} key={chip.text} />
-      ))}
-    </div>
   ),
   facts: Facts,
   links: ({ links }) => (
@@ -210,7 +188,7 @@ const SHOWN: Shown = {
       {inside(blocks)}
     </details>
   ),
-  panel: (panel, inside) => <PanelOf {...panel}>{inside(panel.blocks)}</PanelOf>,
+  panel,
   choices: ({ choices }, _, live) => (
     <div class="row tools">{choices.map(choice => live?.choose(choice))}</div>
   ),
@@ -221,17 +199,8 @@ const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
   if (typeof block === 'string') return block === '' ? null : <p class="about">{block}</p>
   if ('head' in block) return <TextTable table={block} />
   const show = SHOWN[block.kind] as Shown['text' | 'panel']
-  return (
-    <>
-      {show(
-        block as never,
-        blocks => (
-          <Blocks blocks={blocks} live={live} />
-        ),
-        live,
-      )}
-    </>
-  )
+  const inside = (blocks: BlockList) => <Blocks blocks={blocks} live={live} />
+  return <>{show(block as never, inside, live)}</>
 }
 
 export const Blocks = ({ blocks, live }: { blocks: BlockList; live?: LiveParts }) => (

@@ -1,6 +1,6 @@
 /** @file Metrics on a line: intervals, the runs of arms as dots, the steps of a sign. */
 
-import type { LineMark, TrackLine } from '../view.ts'
+import type { KindBlock, LineMark } from '../view.ts'
 import { barPlace } from './meter.tsx'
 import { noted } from './words.tsx'
 
@@ -10,13 +10,12 @@ const Mark = ({ mark: { class: own, at, to, title, href, color } }: { mark: Line
     ...(to !== undefined && { width: barPlace(to - at) }),
     ...(color !== undefined && { '--tone': `var(--${color})` }),
   }
-  if (href !== undefined)
-    return (
-      <a class={own} href={href} title={title} aria-label={title} style={style}>
-        <i />
-      </a>
-    )
-  return <i class={own} title={title} style={style} />
+  if (href === undefined) return <i class={own} title={title} style={style} />
+  return (
+    <a class={own} href={href} title={title} aria-label={title} style={style}>
+      <i />
+    </a>
+  )
 }
 
 /** @param label what is drawn, in words, where no metric beside it says so */
@@ -40,10 +39,7 @@ export const ColorKey = ({ colors }: { colors: readonly (readonly [color: string
   </div>
 )
 
-interface LinesProps {
-  lines: readonly TrackLine[]
-  ends?: readonly [string, string]
-}
+type LinesProps = Pick<Extract<KindBlock, { kind: 'lines' }>, 'lines' | 'ends'>
 
 /** Names, what is drawn of them on a line, and metrics; under them the ends of the lines. */
 export const Lines = ({ lines, ends }: LinesProps) => (

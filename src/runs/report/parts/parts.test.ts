@@ -43,9 +43,14 @@ const line = {
 const BLOCKS: Block[] = [
   { kind: 'text', text: HOSTILE, class: HOSTILE },
   { kind: 'heading', text: HOSTILE, about: HOSTILE },
-  { kind: 'metrics', metrics: { [HOSTILE]: 1 } },
-  { kind: 'chips', chips: [chip] },
-  { kind: 'facts', facts: [[HOSTILE, HOSTILE]] },
+  {
+    kind: 'facts',
+    facts: [
+      [HOSTILE, 1],
+      ['', chip],
+      [HOSTILE, HOSTILE],
+    ],
+  },
   { kind: 'links', links: [{ text: HOSTILE, href: `/${HOSTILE}`, key: HOSTILE }] },
   { kind: 'list', lines: [HOSTILE] },
   { kind: 'pairs', pairs: [{ name: HOSTILE, text: HOSTILE, note: HOSTILE }] },

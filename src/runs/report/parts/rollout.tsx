@@ -24,11 +24,7 @@ const StepStatus = ({ status }: { status: string }) => (
   </span>
 )
 
-const ENDINGS: Readonly<Record<string, string>> = {
-  length: 'truncated',
-  failed: 'its world failed',
-  turns: 'out of turns',
-}
+const ENDINGS = { length: 'truncated', failed: 'its world failed', turns: 'out of turns' }
 
 /** Where it comes from and how it ended: `step 3`, `sample 1`, `212 tokens`, `truncated`. */
 const factsOf = ({ step, problemId, role, sample, tokens, finishReason = '', advantage }: RolloutRow) => {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { NONE } from '../../../util/format.ts'
-import type { TableCell, TableColumn, TableView } from '../view.ts'
+import type { TableCell, TableColumn, TableRow, TableView } from '../view.ts'
 import { Track } from './lines.tsx'
 import { Meter } from './meter.tsx'
 import { ChipOf, noted } from './words.tsx'
@@ -103,7 +103,7 @@ const CellText = ({ cell }: { cell: TableCell }) => {
 /** What the cells of a column are: as it says itself, else by those that show it. */
 const kindOf = ({ rows, text }: TableView, i: number, { kind }: TableColumn): string | undefined => {
   if (kind !== undefined || i === 0) return kind
-  const cells = rows.map(({ cells: own }) => own[i]).filter(cell => typeof cell === 'object')
+  const cells = rows.map(row => row[i]).filter(cell => typeof cell === 'object')
   if (cells.some(({ bar }) => bar)) return 'meter'
   return text || cells.some(({ class: own }) => own?.includes('chip')) ? 'item' : 'num'
 }
@@ -112,7 +112,7 @@ export const TextTable = ({ table }: { table: TableView }) => (
   <Table
     class={table.class}
     rows={table.rows}
-    columns={table.head.map((given, i): Column<TableView['rows'][number]> => {
+    columns={table.head.map((given, i): Column<TableRow> => {
       const column = typeof given === 'string' ? { name: given } : given
       return [
         column.title === undefined ? (
@@ -122,11 +122,11 @@ export const TextTable = ({ table }: { table: TableView }) => (
             {column.name}
           </span>
         ),
-        ({ cells }) => (cells[i] === NONE ? null : <CellText cell={cells[i]} />),
+        row => (row[i] === NONE ? null : <CellText cell={row[i]} />),
         kindOf(table, i, column),
-        ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
+        row => (typeof row[i] === 'string' ? undefined : row[i].title),
       ]
     })}
-    rowClass={({ kind }) => kind}
+    rowClass={([first]) => (typeof first === 'string' ? undefined : first.row)}
   />
 )

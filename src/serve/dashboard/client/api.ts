@@ -7,6 +7,21 @@ export interface Loaded<T> {
   error: string | null
 }
 
+const TOKEN = 'gradus-control-token'
+
+/** The token that lets this tab control runs: it comes in the address once, and stays in the tab alone. */
+export const token = (): string | null => sessionStorage.getItem(TOKEN)
+
+export const setToken = (value: string): void => sessionStorage.setItem(TOKEN, value)
+
+/** Takes it out of the address, where a screenshot or a sent link would show it. */
+export const takeToken = (): void => {
+  const found = /^#token=([\w-]+)$/.exec(location.hash)
+  if (found === null) return
+  setToken(found[1])
+  history.replaceState(null, '', location.pathname + location.search)
+}
+
 const failureOf = async (response: Response): Promise<string> => {
   try {
     const { error } = (await response.json()) as { error?: string }
@@ -27,19 +42,21 @@ const ask = async <T>(path: string, request: RequestInit): Promise<T> => {
 export const getJson = <T>(path: string, signal?: AbortSignal): Promise<T> =>
   ask(path, { signal, headers: { accept: 'application/json' } })
 
-/** @throws Error with the server's words */
-export const postJson = <T>(path: string, body: unknown, headers: Record<string, string>): Promise<T> =>
-  ask(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+/** Asks for something with the token, which is forgotten where it is not the right one. @throws Error with the server's words */
+export const postJson = async <T>(path: string, body: unknown): Promise<T> => {
+  const headers = { 'content-type': 'application/json', 'x-gradus-token': token() ?? '' }
+  try {
+    return await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  } catch (error) {
+    if ((error as Error).message.includes('token')) sessionStorage.removeItem(TOKEN)
+    throw error
+  }
+}
 
-/** What an address answers. @param version asks again when it changes; null path: nothing is asked */
-export const useJson = <T>(path: string | null, version: unknown = 0): Loaded<T> => {
+/** What an address answers. @param version asks again when it changes */
+export const useJson = <T>(path: string, version: unknown = 0): Loaded<T> => {
   const [state, setState] = useState<Loaded<T>>({ value: null, error: null })
   useEffect(() => {
-    if (path === null) return
     const gone = new AbortController()
     getJson<T>(path, gone.signal)
       .then(value => setState({ value, error: null }))
@@ -51,22 +68,18 @@ export const useJson = <T>(path: string | null, version: unknown = 0): Loaded<T>
   return state
 }
 
-/** Listens to a stream while the page shows what it is about. @returns whether it is there now */
-export const useLive = (path: string, handlers: Record<string, (data: never) => void>): boolean => {
+/** The latest that a stream told, and whether it is there now. */
+export const useLive = <T>(path: string): { news: T | null; there: boolean } => {
+  const [news, setNews] = useState<T | null>(null)
   const [there, setThere] = useState(false)
-  const latest = useRef(handlers)
-  latest.current = handlers
   useEffect(() => {
     const source = new EventSource(path)
     source.onopen = () => setThere(true)
     source.onerror = () => setThere(false)
-    for (const name of Object.keys(latest.current))
-      source.addEventListener(name, event =>
-        latest.current[name]?.(JSON.parse((event as MessageEvent<string>).data) as never),
-      )
+    source.onmessage = event => setNews(JSON.parse(event.data))
     return () => source.close()
   }, [path])
-  return there
+  return { news, there }
 }
 
 /** A value that follows another one at most so often: what is costly to draw need not follow every line of a file. */

@@ -3,7 +3,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { type ChartSpec, chartPlace } from '../../../runs/report/chart-spec.ts'
-import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
+import {
+  type ChartMark,
+  type ChartOptions,
+  type DrawnChart,
+  drawChart,
+} from '../../../runs/report/client/chart.ts'
 import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
 
 export interface ChartLook {
@@ -23,12 +28,9 @@ const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
   return { ...spec, unit, smooth: smooth === null ? spec.smooth : smooth | 1 }
 }
 
-interface ChartProps {
+interface ChartProps extends ChartOptions {
   spec: ChartSpec
   look?: ChartLook
-  marks?: readonly ChartMark[]
-  onZoom?(from: number, to: number): void
-  onReset?(): void
 }
 
 const NO_MARKS: readonly ChartMark[] = []
@@ -56,8 +58,6 @@ const useSeen = (element: { current: Element | null }): boolean => {
 export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, onZoom, onReset }: ChartProps) => {
   const figure = useRef<HTMLElement>(null)
   const drawn = useRef<DrawnChart | null>(null)
-  const handlers = useRef({ onZoom, onReset })
-  handlers.current = { onZoom, onReset }
   const seen = useSeen(figure)
   const { smooth, log } = look
   const shown = useMemo(() => withLook(spec, { smooth, log }), [spec, smooth, log])
@@ -66,12 +66,8 @@ export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, onZoom, onReset }:
     if (drawn.current?.update(shown, marks)) return
     drawn.current?.destroy()
     figure.current.querySelector('.legend')!.replaceChildren()
-    drawn.current = drawChart(uPlot, figure.current, shown, {
-      marks,
-      onZoom: (from, to) => handlers.current.onZoom?.(from, to),
-      onReset: () => handlers.current.onReset?.(),
-    })
-  }, [shown, marks, seen])
+    drawn.current = drawChart(uPlot, figure.current, shown, { marks, onZoom, onReset })
+  }, [shown, marks, seen, onZoom, onReset])
   useEffect(() => {
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     const redraw = () => drawn.current?.redraw()

@@ -1,36 +1,48 @@
 /** @file Asks something of a run that goes on, with the token that was printed once; the run's events say what became of it. */
 
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ControlAction, RunView } from '../wire.ts'
-import { postJson } from './api.ts'
-import { Bound, Choice } from './parts.tsx'
-import { setToken, token } from './token.ts'
+import { postJson, setToken, token } from './api.ts'
+import { Bound, Choice, InputField } from './parts.tsx'
 
-/** Asks for the token; it stays in this tab. */
-export const TokenField = ({ onSet }: { onSet(): void }) => {
+interface WithTokenProps {
+  /** Over the field, which then is folded away. */
+  title?: string
+  children: ComponentChildren
+}
+
+/** What needs the token; until this tab has it, a field to type it into. */
+export const WithToken = ({ title, children }: WithTokenProps) => {
   const [value, setValue] = useState('')
-  return (
+  if (token() !== null) return <>{children}</>
+  const form = (
     <form
       class="row tools"
       onSubmit={event => {
         event.preventDefault()
         setToken(value.trim())
-        onSet()
+        setValue('')
       }}
     >
-      <label>
-        Token that was printed when the dashboard started{' '}
-        <input
-          type="password"
-          autocomplete="off"
-          value={value}
-          onInput={event => setValue(event.currentTarget.value)}
-        />
-      </label>
+      <InputField
+        label="Token that was printed when the dashboard started"
+        type="password"
+        autocomplete="off"
+        value={value}
+        onInput={setValue}
+      />
       <button type="submit" disabled={value.trim() === ''}>
         Use it
       </button>
     </form>
+  )
+  if (title === undefined) return form
+  return (
+    <details>
+      <summary>{title}</summary>
+      {form}
+    </details>
   )
 }
 
@@ -65,7 +77,8 @@ const Thresholds = ({ monitors, ask }: { monitors: RunView['monitors']; ask: Ask
   if (names.length === 0) return null
   const current = monitors[name] ?? {}
   const typed = Object.entries(values).map(([key, value]) => [key, Number(value)])
-  const numbers = { ...current, ...Object.fromEntries(typed) }
+  const set = (thresholds: Record<string, number> | null) =>
+    ask({ action: 'threshold', monitor: name, thresholds })
   return (
     <details>
       <summary>Thresholds of the monitors</summary>
@@ -88,14 +101,11 @@ const Thresholds = ({ monitors, ask }: { monitors: RunView['monitors']; ask: Ask
             onInput={value => setValues({ ...values, [key]: value })}
           />
         ))}
-        <button
-          type="button"
-          onClick={() => ask({ action: 'threshold', monitor: name, thresholds: numbers })}
-        >
+        <button type="button" onClick={() => set({ ...current, ...Object.fromEntries(typed) })}>
           Set
         </button>
         {monitors[name] !== null && (
-          <button type="button" onClick={() => ask({ action: 'threshold', monitor: name, thresholds: null })}>
+          <button type="button" onClick={() => set(null)}>
             Switch off
           </button>
         )}
@@ -104,51 +114,41 @@ const Thresholds = ({ monitors, ask }: { monitors: RunView['monitors']; ask: Ask
   )
 }
 
+/** What an action would lose, to be said yes to first. */
+const warningOf = (action: ControlAction, name: string): string | null => {
+  if (action.action === 'stop') return `Stop ${name} after this step?`
+  const dropsSteps = action.action === 'undo' && action.of === 'rollback'
+  return dropsSteps ? 'Go on from where the run went back? What was trained since is dropped.' : null
+}
+
 export const Controls = ({ view, status }: { view: RunView; status: string }) => {
   const [said, setSaid] = useState<{ text: string; failed: boolean } | null>(null)
-  const [known, setKnown] = useState(token() !== null)
   if (status !== 'running' && status !== 'paused') return null
+  const { id, name } = view.run
   const ask: Ask = action => {
-    if (action.action === 'stop' && !confirm(`Stop ${view.run.name} after this step?`)) return
-    const dropsSteps = action.action === 'undo' && action.of === 'rollback'
-    if (dropsSteps && !confirm('Go on from where the run went back? What was trained since is dropped.'))
-      return
-    postJson(`/api/runs/${encodeURIComponent(view.run.id)}/control`, action, {
-      'x-gradus-token': token() ?? '',
-    })
+    const warning = warningOf(action, name)
+    if (warning !== null && !confirm(warning)) return
+    postJson(`/api/runs/${encodeURIComponent(id)}/control`, action)
       .then(() => setSaid({ text: DONE[action.action], failed: false }))
-      .catch((error: Error) => {
-        setSaid({ text: error.message, failed: true })
-        if (error.message.includes('token')) {
-          setToken(null)
-          setKnown(false)
-        }
-      })
+      .catch((error: Error) => setSaid({ text: error.message, failed: true }))
   }
   return (
     <section class="controls" aria-label="Control of the run">
-      {known ? (
-        <>
-          <div class="row tools">
-            {BUTTONS.filter(([, , when = status]) => when === status).map(([action, name]) => (
-              <button type="button" key={action} onClick={() => ask({ action })}>
-                {name}
-              </button>
-            ))}
-            {view.undoable.map(of => (
-              <button type="button" key={of} onClick={() => ask({ action: 'undo', of })}>
-                {UNDO[of]}
-              </button>
-            ))}
-          </div>
-          <Thresholds monitors={view.monitors} ask={ask} />
-        </>
-      ) : (
-        <details>
-          <summary>Pause, save, stop</summary>
-          <TokenField onSet={() => setKnown(true)} />
-        </details>
-      )}
+      <WithToken title="Pause, save, stop">
+        <div class="row tools">
+          {BUTTONS.filter(([, , when = status]) => when === status).map(([action, words]) => (
+            <button type="button" key={action} onClick={() => ask({ action })}>
+              {words}
+            </button>
+          ))}
+          {view.undoable.map(of => (
+            <button type="button" key={of} onClick={() => ask({ action: 'undo', of })}>
+              {UNDO[of]}
+            </button>
+          ))}
+        </div>
+        <Thresholds monitors={view.monitors} ask={ask} />
+      </WithToken>
       <p aria-live="polite" class={said?.failed ? 'problem' : 'quiet'}>
         {said?.text}
       </p>

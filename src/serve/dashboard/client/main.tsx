@@ -1,11 +1,11 @@
 /** @file The page of the dashboard: a bar on top, and below it what the address asks for. */
 
 import { render } from 'preact'
+import { takeToken } from './api.ts'
 import { ComparePage, WholePage } from './pages/page.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { followLinks, type PageAddress, usePlace } from './route.tsx'
-import { takeToken } from './token.ts'
 
 const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = [
   { to: '/', name: 'Runs', paths: [undefined, 'run'] },
@@ -25,12 +25,12 @@ const Page = ({ place }: { place: PageAddress }) => {
     return <WholePage key={id} path={path} query={query} what="the experiment" />
   }
   return (
-    <main id="content">
+    <>
       <h1>Nothing here</h1>
       <p class="empty">
         There is no such page. <a href="/">All runs</a>
       </p>
-    </main>
+    </>
   )
 }
 
@@ -53,7 +53,9 @@ const App = () => {
           ))}
         </nav>
       </header>
-      <Page place={place} />
+      <main id="content">
+        <Page place={place} />
+      </main>
     </>
   )
 }

@@ -1,11 +1,11 @@
-/** @file Small pieces that several pages have: states, metrics, headings, what stands where there is nothing. */
+/** @file Small pieces that several pages have: fields, and what stands where there is nothing. */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { PageChoice } from '../../../runs/report/view.ts'
 import type { LiveRun, RunView } from '../wire.ts'
 import type { Loaded } from './api.ts'
-import { type PageAddress, setQuery } from './route.tsx'
+import { type PageAddress, setQuery, useKey } from './route.tsx'
 
 /** What every part of a run's page is given. */
 export interface RunTabProps {
@@ -33,16 +33,6 @@ export const useTitle = (title: string): void => {
   useEffect(() => {
     document.title = `${title} – Gradus`
   }, [title])
-}
-
-/** `12 min ago`. */
-export const ago = (iso: string | null): string => {
-  if (iso === null) return '–'
-  const seconds = Math.max(0, (Date.now() - Date.parse(iso)) / 1000)
-  if (seconds < 60) return 'now'
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`
-  return `${Math.floor(seconds / 86_400)} d ago`
 }
 
 interface ChoiceProps extends PageChoice {
@@ -73,34 +63,66 @@ export const Choice = ({ name, label, value, options, resets = [], onChoose }: C
 }
 
 interface CheckProps {
+  /** What it is in the address, and what it says there. */
+  name: string
+  on?: string
   label: string
-  checked: boolean
-  onChange(checked: boolean): void
+  query: URLSearchParams
 }
 
-export const Check = ({ label, checked, onChange }: CheckProps) => (
+export const Check = ({ name, label, on = '1', query }: CheckProps) => (
   <label>
-    <input type="checkbox" checked={checked} onChange={event => onChange(event.currentTarget.checked)} />{' '}
+    <input
+      type="checkbox"
+      checked={query.get(name) === on}
+      onChange={event => setQuery({ [name]: event.currentTarget.checked ? on : null })}
+    />{' '}
     {label}
   </label>
 )
 
-interface BoundProps {
+interface FieldProps {
   label: string
+  value: string
+  onInput(value: string): void
+  type?: 'number' | 'password'
+  step?: 'any'
+  class?: string
+  autocomplete?: string
+  maxLength?: number
+}
+
+/** (Preact's types would have each kind of field by itself.) */
+export const InputField = ({ label, onInput, ...own }: FieldProps) => (
+  <label>
+    {label} <input {...(own as object)} onInput={event => onInput(event.currentTarget.value)} />
+  </label>
+)
+
+/** A number that may be typed. */
+export const Bound = (field: FieldProps) => <InputField type="number" step="any" class="bound" {...field} />
+
+interface SearchProps {
+  label: string
+  placeholder: string
   value: string
   onInput(value: string): void
 }
 
-/** A number that may be typed. */
-export const Bound = ({ label, value, onInput }: BoundProps) => (
-  <label>
-    {label}{' '}
+/** `/` leads to it, from wherever the page has the keyboard. */
+export const Search = ({ label, placeholder, value, onInput }: SearchProps) => {
+  const field = useRef<HTMLInputElement>(null)
+  useKey(key => {
+    if (key === '/') field.current?.focus()
+    return key === '/'
+  })
+  return (
     <input
-      type="number"
-      step="any"
-      class="bound"
-      value={value}
+      ref={field}
+      type="search"
+      aria-label={label}
+      {...{ placeholder, value }}
       onInput={event => onInput(event.currentTarget.value)}
     />
-  </label>
-)
+  )
+}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { ResponseText } from '../../../runs/report/parts/response.tsx'
-import type { RolloutRow, TokenValues } from '../../../runs/rows.ts'
+import type { RolloutRow } from '../../../runs/rows.ts'
 import { SHADES, shadedTokens, type TokenColour } from './token-shades.ts'
 
 const CHOICES: readonly [TokenColour | null, string][] = [
@@ -11,33 +11,26 @@ const CHOICES: readonly [TokenColour | null, string][] = [
   ['advantage', 'advantage'],
 ]
 
-interface TokenColoursProps {
-  chosen: TokenColour | null
-  choose(colour: TokenColour | null): void
+interface TokenProps {
+  text: string
+  shade: string
+  title?: string
 }
 
-/** What the response is shown by. */
-const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
-  <fieldset class="row">
-    <legend>Show by</legend>
-    {CHOICES.map(([colour, name]) => (
-      <button type="button" key={name} aria-pressed={colour === chosen} onClick={() => choose(colour)}>
-        {name}
-      </button>
-    ))}
-  </fieldset>
+/** How strong a shade is says the number at its end. */
+const Token = ({ text, shade, title }: TokenProps) => (
+  <span class={`token ${shade}`} style={{ '--share': `${7 * Number(shade.at(-1))}%` }} title={title}>
+    {text}
+  </span>
 )
 
-/** How strong a shade is, by the number at its end. */
-const shareOf = (shade: string) => ({ '--share': `${7 * Number(shade.at(-1))}%` })
-
-const shades = Array.from({ length: SHADES }, (_, i) => i + 1)
+const shades = (name: string) => Array.from({ length: SHADES }, (_, i) => `${name}-${i + 1}`)
 
 const SCALES: Record<TokenColour, { from: string; shades: string[]; to: string }> = {
-  logprob: { from: 'certain', shades: shades.map(i => `rare-${i}`), to: 'a chance of one in 150 or less' },
+  logprob: { from: 'certain', shades: shades('rare'), to: 'a chance of one in 150 or less' },
   advantage: {
     from: 'less of it',
-    shades: [...shades.map(i => `down-${i}`).reverse(), ...shades.map(i => `up-${i}`)],
+    shades: [...shades('down').reverse(), ...shades('up')],
     to: 'more of it',
   },
 }
@@ -46,9 +39,7 @@ const Legend = ({ colour }: { colour: TokenColour }) => (
   <p class="quiet token-legend">
     {SCALES[colour].from}{' '}
     {SCALES[colour].shades.map(shade => (
-      <span class={`token ${shade}`} style={shareOf(shade)} key={shade}>
-        &nbsp;
-      </span>
+      <Token text={'\u00a0'} shade={shade} key={shade} />
     ))}{' '}
     {SCALES[colour].to}
     <br />
@@ -56,36 +47,32 @@ const Legend = ({ colour }: { colour: TokenColour }) => (
   </p>
 )
 
-interface TokensProps {
-  text: string
-  values: TokenValues
-  colour: TokenColour
-}
-
-const Tokens = ({ text, values, colour }: TokensProps) => (
-  <>
-    <Legend colour={colour} />
-    <pre class="piece text tokens">
-      {shadedTokens(text, values, colour).map((token, i) => (
-        <span class={`token ${token.shade}`} style={shareOf(token.shade)} title={token.title} key={i}>
-          {token.text}
-        </span>
-      ))}
-    </pre>
-  </>
-)
-
 /** A response in its parts, or, where the run kept them, by its tokens. */
 export const Response = ({ row }: { row: RolloutRow }) => {
-  const [colour, setColour] = useState<TokenColour | null>(null)
-  if (row.perToken === undefined) return <ResponseText row={row} />
+  const [chosen, choose] = useState<TokenColour | null>(null)
+  const { response, perToken } = row
+  if (perToken === undefined) return <ResponseText row={row} />
   return (
     <>
-      <TokenColours chosen={colour} choose={setColour} />
-      {colour === null ? (
+      <fieldset class="row">
+        <legend>Show by</legend>
+        {CHOICES.map(([colour, name]) => (
+          <button type="button" key={name} aria-pressed={colour === chosen} onClick={() => choose(colour)}>
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      {chosen === null ? (
         <ResponseText row={row} />
       ) : (
-        <Tokens text={row.response} values={row.perToken} colour={colour} />
+        <>
+          <Legend colour={chosen} />
+          <pre class="piece text tokens">
+            {shadedTokens(response, perToken, chosen).map((token, i) => (
+              <Token {...token} key={i} />
+            ))}
+          </pre>
+        </>
       )}
     </>
   )

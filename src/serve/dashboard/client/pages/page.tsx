@@ -18,11 +18,7 @@ const zoom = (from: number, to: number) => setQuery({ from: Math.floor(from), to
 const Tools = ({ query, tools: { smoothings, steps } }: { query: URLSearchParams; tools: ChartTools }) => (
   <div class="row tools sticky">
     <Choice name="smooth" label="Smoothing" value={query.get('smooth') ?? ''} options={smoothings} />
-    <Check
-      label="Logarithmic"
-      checked={lookOf(query).log}
-      onChange={checked => setQuery({ log: checked ? '1' : null })}
-    />
+    <Check name="log" label="Logarithmic" query={query} />
     {steps && (
       <span class="quiet">
         steps {number(steps.from)} to {number(steps.to)}
@@ -91,10 +87,10 @@ export const WholePage = ({ what, ...asked }: LivePageProps) => {
   const { loaded, page, live } = useLivePage(asked)
   useTitle(page?.title ?? what)
   return (
-    <main id="content">
+    <>
       {page && <PageHead {...page} />}
       {page && live ? <PageBody page={page} live={live} /> : <Waiting loaded={loaded} what={what} />}
-    </main>
+    </>
   )
 }
 
@@ -102,11 +98,11 @@ export const ComparePage = ({ place: { query } }: { place: PageAddress }) => {
   useTitle('Compare')
   if (query.getAll('run').length > 1) return <WholePage path="/api/compare" query={query} what="the runs" />
   return (
-    <main id="content">
+    <>
       <h1>Compare</h1>
       <Empty>
         Choose two or more runs in <a href="/">the table of runs</a>.
       </Empty>
-    </main>
+    </>
   )
 }

@@ -5,11 +5,10 @@ import { ResponseText } from '../../../../runs/report/parts/response.tsx'
 import type { RolloutRow } from '../../../../runs/rows.ts'
 import { percent, percentInterval } from '../../../../util/format.ts'
 import type { PairAnswer, PairsView } from '../../wire.ts'
-import { postJson, useJson, useThrottled } from '../api.ts'
-import { TokenField } from '../controls.tsx'
-import { Empty, type RunTabProps, Waiting } from '../parts.tsx'
+import { postJson, token, useJson, useThrottled } from '../api.ts'
+import { WithToken } from '../controls.tsx'
+import { Empty, InputField, type RunTabProps, Waiting } from '../parts.tsx'
 import { useKey } from '../route.tsx'
-import { setToken, token } from '../token.ts'
 
 const CHOICES: readonly [key: string, choice: string, words: string][] = [
   ['1', 'a', 'A is better'],
@@ -48,29 +47,25 @@ const SoFar = ({ view: { pairs, labelled, decided, agreement, people, file } }: 
 /** Choices one after the other: while one is on its way, and until a new pair is there, nothing else is taken. */
 const usePairs = (id: string) => {
   const [who, setWho] = useState(localStorage.getItem(NAME) ?? '')
-  const [state, setState] = useState<{ view: PairsView | null; error: string | null }>({
-    view: null,
-    error: null,
-  })
+  const [view, setView] = useState<PairsView | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const busy = useRef(false)
   const [posted, setPosted] = useState(0)
   const path = `/api/runs/${encodeURIComponent(id)}/pairs`
-  const query = new URLSearchParams({ who: useThrottled(who, 500), back: state.view?.pair?.id ?? '' })
+  const query = new URLSearchParams({ who: useThrottled(who, 500), back: view?.pair?.id ?? '' })
   // What was asked for before a choice must not take its place when it comes later.
   const loaded = useJson<PairsView>(`${path}?${query}`, posted)
-  useEffect(() => setState(({ error }) => ({ view: loaded.value, error })), [loaded.value])
+  useEffect(() => setView(loaded.value), [loaded.value])
   const post = (body: object) => {
     if (busy.current) return
     busy.current = true
-    postJson<PairsView>(path, { who, ...body }, { 'x-gradus-token': token() ?? '' })
-      .then(view => {
-        setState({ view, error: null })
+    postJson<PairsView>(path, { who, ...body })
+      .then(next => {
+        setView(next)
+        setError(null)
         scrollTo(0, 0)
       })
-      .catch((error: Error) => {
-        if (error.message.includes('token')) setToken(null)
-        setState(({ view }) => ({ view, error: error.message }))
-      })
+      .catch((failure: Error) => setError(failure.message))
       .finally(() => {
         busy.current = false
         setPosted(count => count + 1)
@@ -80,12 +75,11 @@ const usePairs = (id: string) => {
     localStorage.setItem(NAME, name)
     setWho(name)
   }
-  return { ...state, loaded, who, named, post }
+  return { view, error, loaded, who, named, post }
 }
 
 export const PairsTab = ({ view: { run } }: RunTabProps) => {
   const { view, error, loaded, who, named, post } = usePairs(run.id)
-  const [, look] = useState(0)
   const pair = view?.pair ?? null
   const choose = (choice: string) => pair !== null && post({ pair: pair.id, choice })
   const undo = () => typeof view?.last === 'string' && post({ undo: view.last })
@@ -100,17 +94,9 @@ export const PairsTab = ({ view: { run } }: RunTabProps) => {
   return (
     <>
       <div class="row tools">
-        <label>
-          Your name{' '}
-          <input
-            autocomplete="name"
-            maxLength={80}
-            value={who}
-            onInput={event => named(event.currentTarget.value)}
-          />
-        </label>
-        {token() !== null &&
-          [...CHOICES, ['u', '', 'Undo'] as const].map(([key, choice, words]) => (
+        <InputField label="Your name" autocomplete="name" maxLength={80} value={who} onInput={named} />
+        <WithToken>
+          {[...CHOICES, ['u', '', 'Undo'] as const].map(([key, choice, words]) => (
             <button
               type="button"
               key={key}
@@ -121,8 +107,8 @@ export const PairsTab = ({ view: { run } }: RunTabProps) => {
               {words} <kbd>{key}</kbd>
             </button>
           ))}
+        </WithToken>
       </div>
-      {token() === null && <TokenField onSet={() => look(count => count + 1)} />}
       {error !== null && (
         <p class="problem" role="alert">
           {error}

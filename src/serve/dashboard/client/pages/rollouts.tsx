@@ -1,15 +1,14 @@
 /** @file Kept rollouts of a run: filtered by the index, searched by their text, each with an address of its own. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { TextTable } from '../../../../runs/report/parts/table.tsx'
 import type { PageChoice } from '../../../../runs/report/view.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { RolloutsPage } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
-import { Bound, Choice, Empty, type RunTabProps, Waiting } from '../parts.tsx'
+import { Bound, Choice, Empty, type RunTabProps, Search, Waiting } from '../parts.tsx'
 import { go, setQuery, useKey } from '../route.tsx'
 import { LivePage } from './page.tsx'
-import { useSlash } from './runs.tsx'
 
 const BOUNDS = [
   ['from', 'Steps from'],
@@ -20,21 +19,17 @@ const BOUNDS = [
 
 const Filters = ({ query, choices }: { query: URLSearchParams; choices: readonly PageChoice[] }) => {
   const value = (name: string) => query.get(name) ?? ''
-  const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(value('q'))
   const settled = useThrottled(text, 400)
-  useSlash(field)
   useEffect(() => setQuery({ q: settled }), [settled])
   const [order, ...others] = choices
   return (
     <search class="row tools">
-      <input
-        ref={field}
-        type="search"
-        aria-label="Search in prompts, responses and reasons"
+      <Search
+        label="Search in prompts, responses and reasons"
         placeholder="Search in prompts, responses, reasons   ( / )"
         value={text}
-        onInput={event => setText(event.currentTarget.value)}
+        onInput={setText}
       />
       <Choice {...order} />
       {BOUNDS.map(([name, label]) => (

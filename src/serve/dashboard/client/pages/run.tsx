@@ -1,6 +1,5 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
-import { useState } from 'preact/hooks'
 import { PageHead } from '../../../../runs/report/parts/page.tsx'
 import { type PageView, runChip } from '../../../../runs/report/view.ts'
 import { formatDuration, number } from '../../../../util/format.ts'
@@ -63,22 +62,16 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
 }
 
 export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
-  const [news, setNews] = useState<LiveRun | null>(null)
-  const there = useLive(`/api/runs/${encodeURIComponent(id)}/live`, { run: (data: LiveRun) => setNews(data) })
-  const version = useThrottled(stampOf(news), 2_000)
-  const loaded = useJson<RunView>(`/api/runs/${encodeURIComponent(id)}`, version)
+  const path = `/api/runs/${encodeURIComponent(id)}`
+  const { news, there } = useLive<LiveRun>(`${path}/live`)
+  const loaded = useJson<RunView>(path, useThrottled(stampOf(news), 2_000))
   const view = loaded.value
   const run = news?.run ?? view?.run
   useTitle(run?.name ?? id)
-  if (view === null || run === undefined)
-    return (
-      <main id="content">
-        <Waiting loaded={loaded} what="the run" />
-      </main>
-    )
+  if (view === null || run === undefined) return <Waiting loaded={loaded} what="the run" />
   const tab = TABS.find(({ path }) => path === place.path[2]) ?? TABS[0]
   return (
-    <main id="content">
+    <>
       <Head view={view} run={run} there={there} />
       <Controls view={view} status={run.status} />
       <nav class="row tabs" aria-label="Parts of the run">
@@ -93,6 +86,6 @@ export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
         ))}
       </nav>
       <tab.Show view={view} place={place} news={news} />
-    </main>
+    </>
   )
 }

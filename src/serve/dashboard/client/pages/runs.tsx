@@ -1,16 +1,16 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { Table } from '../../../../runs/report/parts/table.tsx'
 import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
-import { formatDuration, joinKnown, number, percent, plural } from '../../../../util/format.ts'
+import { formatDuration, joinKnown, NONE, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
-import { ago, Check, Choice, Empty, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, type PageAddress, setQuery, useKey } from '../route.tsx'
+import { Check, Choice, Empty, Search, useTitle, Waiting } from '../parts.tsx'
+import { addressOf, go, type PageAddress, setQuery } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
@@ -41,6 +41,16 @@ const sorted = (runs: readonly RunSummary[], sort: string): RunSummary[] => {
     const [x, y] = [by(a), by(b)]
     return typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y))
   })
+}
+
+/** `12 min ago`. */
+const ago = (iso: string | null): string => {
+  if (iso === null) return NONE
+  const seconds = Math.max(0, (Date.now() - Date.parse(iso)) / 1000)
+  if (seconds < 60) return 'now'
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`
+  return `${Math.floor(seconds / 86_400)} d ago`
 }
 
 const recipeOf = ({ recipe }: RunSummary): string => recipe ?? 'no recipe'
@@ -139,31 +149,16 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
   />
 )
 
-/** The table as news come: all lines at first, then again when one has changed. */
-const useRuns = () => {
-  const loaded = useJson<RunSummary[]>('/api/runs')
-  const [news, setNews] = useState<RunSummary[] | null>(null)
-  const there = useLive('/api/live', { runs: (runs: RunSummary[]) => setNews(runs) })
-  return { runs: news ?? loaded.value, loaded, there }
-}
-
-/** `/` leads to the filter, from wherever the page has the keyboard. */
-export const useSlash = (input: { current: HTMLInputElement | null }): void =>
-  useKey(key => {
-    if (key === '/') input.current?.focus()
-    return key === '/'
-  })
-
 export const RunsPage = ({ place }: { place: PageAddress }) => {
   useTitle('Runs')
-  const { runs, loaded, there } = useRuns()
+  const loaded = useJson<RunSummary[]>('/api/runs')
+  const { news, there } = useLive<RunSummary[]>('/api/live')
+  const runs = news ?? loaded.value
   const filter = place.query.get('filter') ?? ''
   const sort = place.query.get('sort') ?? 'newest'
   const isGrouped = place.query.get('group') === 'recipe'
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const field = useRef<HTMLInputElement>(null)
-  useSlash(field)
-  if (runs === null) return <main id="content">{<Waiting loaded={loaded} what="runs" />}</main>
+  if (runs === null) return <Waiting loaded={loaded} what="runs" />
   const shown = sorted(
     runs.filter(run => matches(run, filter)),
     sort,
@@ -176,7 +171,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
   const recipes = isGrouped ? [...new Set(shown.map(recipeOf))].sort((a, b) => a.localeCompare(b)) : []
   const running = runs.filter(({ status }) => status === 'running' || status === 'paused').length
   return (
-    <main id="content">
+    <>
       <div class="row">
         <h1>Runs</h1>
         <span class="quiet" aria-live="polite">
@@ -186,13 +181,11 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
         </span>
       </div>
       <search class="row tools">
-        <input
-          ref={field}
-          type="search"
+        <Search
+          label="Filter runs"
           placeholder="Filter: name, recipe, setting, status:running, seed:1   ( / )"
-          aria-label="Filter runs"
           value={filter}
-          onInput={event => setQuery({ filter: event.currentTarget.value })}
+          onInput={text => setQuery({ filter: text })}
         />
         <Choice
           name="sort"
@@ -200,11 +193,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
           value={sort}
           options={Object.entries(SORTS).map(([key, { name }]): [string, string] => [key, name])}
         />
-        <Check
-          label="Group by recipe"
-          checked={isGrouped}
-          onChange={checked => setQuery({ group: checked ? 'recipe' : null })}
-        />
+        <Check name="group" on="recipe" label="Group by recipe" query={place.query} />
         <button
           type="button"
           disabled={chosen.size < 2}
@@ -223,6 +212,6 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
         </section>
       ))}
       {!isGrouped && shown.length > 0 && <RunTable runs={shown} chosen={chosen} choose={choose} />}
-    </main>
+    </>
   )
 }
