@@ -2,7 +2,7 @@
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { isFresh, root, stamp } from './fresh.js'
 
 const run = (packageName, script, args) => {
@@ -42,15 +42,15 @@ const plainNumbers = {
   },
 }
 
-/** Vite without what it looks for beside a page. */
-const vite = async options => {
-  const { build } = await import('vite')
-  await build({ root, configFile: false, envDir: false, publicDir: false, logLevel: 'warn', ...options })
-}
-
 /** A script for the browser as one file, and the style that it names beside it. */
-const buildScript = (folder, client) =>
-  vite({
+const buildScript = async (folder, client) => {
+  const { build } = await import('vite')
+  await build({
+    root,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
     plugins: [plainNumbers],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
@@ -65,37 +65,6 @@ const buildScript = (folder, client) =>
       },
     },
   })
-
-/** Packages that go into a worker: it would load a hundred files of them. They stay dependencies, whose licences lie with them. */
-const BUNDLED = ['zod', '@bufbuild/protobuf']
-
-/**
- * A worker as one file, in place of the module that imports a hundred others: its thread starts in 0.13 s of processor time, not 0.23,
- * and a training starts up to four. What a module looks for beside itself is found from where that module was.
- */
-const bundleWorker = async (folder, name) => {
-  const outDir = join(root, 'dist', folder)
-  const placed = {
-    name: 'placed',
-    transform(code, id) {
-      if (!code.includes('import.meta.url')) return null
-      const path = relative(outDir, id).replaceAll('\\', '/')
-      return code.replaceAll('import.meta.url', `new URL('${path}', import.meta.url).href`)
-    },
-  }
-  await vite({
-    plugins: [placed],
-    ssr: { noExternal: BUNDLED },
-    build: {
-      ssr: join(outDir, name),
-      outDir,
-      emptyOutDir: false,
-      target: 'es2023',
-      minify: false,
-      rolldownOptions: { output: { entryFileNames: name } },
-    },
-  })
-  rmSync(join(outDir, `${name}.map`))
 }
 
 if (!(process.argv.includes('--if-stale') && isFresh())) {
@@ -107,7 +76,6 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
   await buildScript('runs/report', 'main.ts')
   await buildScript('serve/dashboard', 'main.tsx')
-  await bundleWorker('policy/local', 'worker.js')
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }
