@@ -22,7 +22,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   plan: 1091,
   policy: 9283,
   recipes: 22440,
-  rl: 2473,
+  rl: 2471,
   rubric: 4497,
   runs: 11128,
   search: 1214,
@@ -31,7 +31,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tensor: 3251,
   tinker: 2030,
   tools: 2117,
-  train: 4287,
+  train: 4239,
   util: 6021,
 }
 const LONGEST_CLASS = 246
