@@ -3,20 +3,19 @@
 import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { amount, fraction, positive } from '../util/setting-shapes.ts'
 
 export const adaptiveWeightSchema = z.strictObject({
-  floor: z.number().min(0).max(1).default(0).describe('Least weight.'),
-  ceiling: z.number().min(0).max(1).default(1).describe('Greatest weight.'),
+  floor: fraction.default(0).describe('Least weight.'),
+  ceiling: fraction.default(1).describe('Greatest weight.'),
   full: z
     .number()
     .gt(0)
     .max(1)
     .default(0.3)
     .describe('Correlation from which the whole weight is given; below it the share that was reached.'),
-  halfLife: z.number().positive().default(10).describe('Steps after which what was measured counts half.'),
-  patience: z
-    .number()
-    .min(0)
+  halfLife: positive.default(10).describe('Steps after which what was measured counts half.'),
+  patience: amount
     .default(64)
     .describe(
       'Groups with a spread that must have been seen before the weight moves from its start all the way.',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { NumericError, ShapeError } from '../util/errors.ts'
+import { amount } from '../util/setting-shapes.ts'
 import { type AggregationContext, aggregationSchema, tokenWeights, weightedSum } from './aggregate.ts'
 import { klPerToken } from './kl.ts'
 
@@ -11,12 +12,10 @@ const policySchema = z.strictObject({
     .describe(
       "- `clip`: max(-r A, -clip(r, 1 - clipLow, 1 + clipHigh) A), with r the token's ratio (PPO, GRPO, DAPO) - `gspo`: the same with the sequence's ratio, exp of the mean log-ratio (arXiv 2507.18071) - `cispo`: -stopgrad(clip(r)) A logp (arXiv 2506.13585) - `reinforce`: -A logp - `none`: no policy term",
     ),
-  clipLow: z
-    .number()
-    .min(0)
+  clipLow: amount
     .default(0.2)
     .describe("The ratio's lower bound is 1 - clipLow; 1 switches it off, ratios being positive."),
-  clipHigh: z.number().min(0).default(0.2).describe("The ratio's upper bound is 1 + clipHigh."),
+  clipHigh: amount.default(0.2).describe("The ratio's upper bound is 1 + clipHigh."),
   dualClip: z
     .number()
     .gt(1)
@@ -33,18 +32,14 @@ export const lossSchema = z.strictObject({
   kl: z
     .strictObject({
       kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Estimator of the divergence.'),
-      coef: z.number().min(0).default(0).describe('Weight of the term.'),
+      coef: amount.default(0).describe('Weight of the term.'),
     })
     .default({ kind: 'none', coef: 0 })
     .describe('Penalty coef x estimator of KL(policy || reference), added to the loss.'),
-  entropyCoef: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe('Bonus: this times the mean entropy is taken off the loss.'),
+  entropyCoef: amount.default(0).describe('Bonus: this times the mean entropy is taken off the loss.'),
   value: z
     .strictObject({
-      coef: z.number().min(0).describe('Weight of the term.'),
+      coef: amount.describe('Weight of the term.'),
       clip: z
         .number()
         .gt(0)
@@ -57,9 +52,7 @@ export const lossSchema = z.strictObject({
     .describe(
       "Critic's term: coef x half the larger of the squared errors with and without clipping; clip null: no clipping.",
     ),
-  crossEntropyCoef: z
-    .number()
-    .min(0)
+  crossEntropyCoef: amount
     .default(0)
     .describe("Coefficient of -logp: supervised learning, or a supervised term beside the policy's."),
   aggregation: aggregationSchema.describe('How token losses become one number.'),

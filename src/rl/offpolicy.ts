@@ -1,6 +1,7 @@
 /** @file Corrections for rollouts that another policy, or the same one in another engine, has sampled. */
 
 import { ShapeError } from '../util/errors.ts'
+import { clampBoth, LOG_RATIO_CLAMP } from './loss.ts'
 
 export interface ImportanceOptions {
   /** One ratio per token, or the product over the sequence's tokens for all of them. Default `token`. */
@@ -12,9 +13,6 @@ export interface ImportanceOptions {
   /** Lower bound. Default 0; above it with `mask` this is IcePop (slime 624b824a8). */
   min?: number
 }
-
-/** Log-ratios are clamped to this before exp (verl). */
-const LOG_RATIO_CLAMP = 20
 
 const sameLength = (name: string, a: ArrayLike<number>, b: ArrayLike<number>, mask: ArrayLike<number>) => {
   if (a.length !== mask.length || b.length !== mask.length)
@@ -37,7 +35,7 @@ export const importanceWeights = (
 ): Float64Array => {
   sameLength('importanceWeights', logprobs, samplingLogprobs, mask)
   const bounded = (logRatio: number): number => {
-    const ratio = Math.exp(Math.min(LOG_RATIO_CLAMP, Math.max(-LOG_RATIO_CLAMP, logRatio)))
+    const ratio = Math.exp(clampBoth(logRatio, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
     if (action === 'mask') return ratio > max || ratio < min ? 0 : ratio
     return Math.min(max, Math.max(min, ratio))
   }

@@ -1,23 +1,21 @@
 /** @file Schedules of a number over steps: constant, linear, cosine, each with warm-up, the last two held at the peak where asked. */
 
 import { z } from 'zod'
+import { amount, fraction } from '../util/setting-shapes.ts'
 
 export const scheduleSchema = z.strictObject({
   kind: z
     .enum(['constant', 'linear', 'cosine'])
     .default('constant')
     .describe('How it changes after warm-up.'),
-  peak: z.number().min(0).describe('Value at its highest.'),
-  warmup: z.number().min(0).default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
-  hold: z
-    .number()
-    .min(0)
-    .max(1)
+  peak: amount.describe('Value at its highest.'),
+  warmup: amount.default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
+  hold: fraction
     .optional()
     .describe(
       'Share of the steps behind warm-up during which linear and cosine stay at the peak, before they fall; none when absent.',
     ),
-  floor: z.number().min(0).max(1).default(0).describe('Share of the peak that linear and cosine end at.'),
+  floor: fraction.default(0).describe('Share of the peak that linear and cosine end at.'),
 })
 
 /** A schedule as data. */

@@ -8,10 +8,8 @@ import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
 import { ConfigError } from '../util/errors.ts'
+import { amount, fraction, natural, positive, whole } from '../util/setting-shapes.ts'
 import { monitorsSchema } from './monitors/config.ts'
-
-const size = z.int().positive()
-const share = z.number().min(0).max(1)
 
 /** A setting that is on or off. */
 export const flag = (usual: boolean, about: string) => z.boolean().default(usual).describe(about)
@@ -34,38 +32,51 @@ export const orNull = <Setting extends z.ZodType>(setting: Setting, about: strin
     .default(null as never)
     .describe(about)
 
+/** A setting that may be left out. */
+export const orAbsent = <Setting extends z.ZodType>(setting: Setting, about: string) =>
+  setting.optional().describe(about)
+
+/** Settings that belong together, each with its default unless `usual` says another one. */
+export const section = <Shape extends z.ZodRawShape>(
+  about: string,
+  shape: Shape,
+  usual: z.input<z.ZodObject<Shape, z.core.$strict>> = {} as never,
+) =>
+  z
+    .strictObject(shape)
+    .prefault(usual as never)
+    .describe(about)
+
 /** Most rows of a step: what it holds is made at once, and more than that is a slip of the hand. */
 const MOST_ROWS = 2 ** 16
 /** Most rollouts of a step, all samples of all prompts. */
 const MOST_ROLLOUTS = 2 ** 20
 
 /** Demonstrations that a step learns from. */
-export const batchSize = (usual: number) => size.max(MOST_ROWS).default(usual)
+export const batchSize = (usual: number) => natural.max(MOST_ROWS).default(usual)
 /** Problems of a test; where they are made as they are asked for, all are made at once. */
-export const testProblemCount = size.max(1_000_000)
-export const madeProblemCount = size.max(20_000)
+export const testProblemCount = natural.max(1_000_000)
+export const madeProblemCount = natural.max(20_000)
 /** Samples of each problem of a test. */
-export const testSampleCount = size.max(MOST_ROWS)
+export const testSampleCount = natural.max(MOST_ROWS)
 
 /** Shape of a freshly initialised miniature model. */
 export const modelShapeSchema = z.strictObject({
-  hiddenSize: size.default(128).describe('Width of the model.'),
-  layers: size.max(1024).default(4).describe('Number of layers.'),
-  heads: size.default(4).describe('Attention heads of a layer.'),
+  hiddenSize: natural.default(128).describe('Width of the model.'),
+  layers: natural.max(1024).default(4).describe('Number of layers.'),
+  heads: natural.default(4).describe('Attention heads of a layer.'),
   intermediateSize: orNull(
-    size,
+    natural,
     'Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.',
   ),
-  maxPositions: size.default(256).describe('Most tokens of prompt and response together.'),
+  maxPositions: natural.default(256).describe('Most tokens of prompt and response together.'),
   tieEmbeddings: flag(false, 'The output layer shares the weights of the embedding.'),
-  initializerRange: z
-    .number()
-    .positive()
+  initializerRange: positive
     .default(0.08)
     .describe(
       'Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models.',
     ),
-  embeddingStd: z.number().positive().default(1).describe('Spread of fresh embeddings.'),
+  embeddingStd: positive.default(1).describe('Spread of fresh embeddings.'),
 })
 export type ModelShape = z.output<typeof modelShapeSchema>
 
@@ -75,34 +86,27 @@ export const modelSchema = z.strictObject({
     'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
   ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
-  lora: z
-    .strictObject({
-      rank: size.default(32).describe('Rank of the adapter.'),
-      alpha: z
-        .number()
-        .positive()
-        .default(64)
-        .describe('Scale of the adapter: its output counts alpha / rank.'),
+  lora: orNull(
+    z.strictObject({
+      rank: natural.default(32).describe('Rank of the adapter.'),
+      alpha: positive.default(64).describe('Scale of the adapter: its output counts alpha / rank.'),
       targetModules: z
         .array(z.enum(loraModules))
         .min(1)
         .default([...loraModules])
         .describe('Weight matrices that get an adapter.'),
-    })
-    .nullable()
-    .default(null)
-    .describe('Train an adapter instead of all weights.'),
+    }),
+    'Train an adapter instead of all weights.',
+  ),
 })
 
 /** How responses are sampled. */
 export const samplingShape = {
-  temperature: z
-    .number()
-    .positive()
+  temperature: positive
     .default(1)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
+  topK: whole.default(0).describe('Only so many likeliest tokens are sampled from; 0: all.'),
+  topP: fraction
     .default(1)
     .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
 }
@@ -112,10 +116,10 @@ const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 
 export const rolloutSchema = z
   .strictObject({
-    prompts: size.max(MOST_ROWS).default(32).describe('Problems a step.'),
-    samples: size.max(MOST_ROWS).default(8).describe('Samples of each problem, G.'),
+    prompts: natural.max(MOST_ROWS).default(32).describe('Problems a step.'),
+    samples: natural.max(MOST_ROWS).default(8).describe('Samples of each problem, G.'),
     ...samplingShape,
-    maxTokens: size.default(96).describe('Most tokens of a response.'),
+    maxTokens: natural.default(96).describe('Most tokens of a response.'),
   })
   .refine(
     ({ prompts, samples }) => Math.max(prompts, samples) > MOST_ROWS || prompts * samples <= MOST_ROLLOUTS,
@@ -131,25 +135,13 @@ export const optimizerSchema = z.strictObject({
     .describe('Its height over the steps.'),
   beta1: decay.default(0.9).describe('Memory of the mean of gradients.'),
   beta2: decay.default(0.95).describe('Memory of the mean of squared gradients.'),
-  epsilon: z
-    .number()
-    .positive()
-    .default(1e-8)
-    .describe('Added to what is divided by, against division by nothing.'),
-  weightDecay: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe('Decoupled weight decay, as a share of the learning rate.'),
-  maxGradNorm: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe('Gradients longer than this are shortened to it; 0: never.'),
+  epsilon: positive.default(1e-8).describe('Added to what is divided by, against division by nothing.'),
+  weightDecay: amount.default(0).describe('Decoupled weight decay, as a share of the learning rate.'),
+  maxGradNorm: amount.default(1).describe('Gradients longer than this are shortened to it; 0: never.'),
 })
 
 /** Steps of learning from demonstrations: without one there is no model to leave. */
-export const supervisedSteps = (usual: number) => size.default(usual)
+export const supervisedSteps = (usual: number) => natural.default(usual)
 
 /** AdamW for fresh weights on demonstrations; the schedule is the recipe's own. */
 export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleSchema>) =>
@@ -215,11 +207,7 @@ export const advantageSchema = z.strictObject({
     .union([z.literal(0), z.literal(1)])
     .default(0)
     .describe('Delta degrees of freedom of the standard deviation: 0 population, 1 sample.'),
-  epsilon: z
-    .number()
-    .min(0)
-    .default(1e-6)
-    .describe('Added to what is divided by, against division by nothing.'),
+  epsilon: amount.default(1e-6).describe('Added to what is divided by, against division by nothing.'),
 })
 
 /** Keys of a recipe's configuration that every recipe has. */
@@ -229,23 +217,15 @@ export const commonShape = {
     .default(1)
     .describe('Everything random follows from it: the same seed, the same numbers.'),
   out: orNull(z.string(), 'Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
-  steps: z.int().min(0).default(100).describe('Number of training steps.'),
-  maxMinutes: z
-    .number()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe('Stop after so many minutes of training.'),
+  steps: whole.default(100).describe('Number of training steps.'),
+  maxMinutes: positive.nullable().default(null).describe('Stop after so many minutes of training.'),
   model: modelSchema.prefault({}).describe('The model to start from.'),
   policy: localPolicySchema.prefault({}).describe('Where and how the model computes.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
-  checkpoint: z
-    .strictObject({
-      every: z.int().min(0).default(50).describe('Every so many steps; 0: only at the end.'),
-      keepLast: size.default(2).describe('So many newest checkpoints are kept.'),
-    })
-    .prefault({})
-    .describe('When the state is saved.'),
+  checkpoint: section('When the state is saved.', {
+    every: whole.default(50).describe('Every so many steps; 0: only at the end.'),
+    keepLast: natural.default(2).describe('So many newest checkpoints are kept.'),
+  }),
   monitors: monitorsSchema
     .nullable()
     .prefault({})
@@ -263,8 +243,8 @@ export const reinforcementShape = {
     true,
     'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
   ),
-  minibatches: size.default(1).describe('Optimiser steps a pass.'),
-  epochs: size.default(1).describe('Passes over the rollouts of a step.'),
+  minibatches: natural.default(1).describe('Optimiser steps a pass.'),
+  epochs: natural.default(1).describe('Passes over the rollouts of a step.'),
 }
 
 /** The same where steps can be sampled ahead, and a model is there to begin with. */

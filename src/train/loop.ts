@@ -271,18 +271,12 @@ const learn = async (
   policy: Policy,
   { phases, metrics }: StepUpdate,
   watched: WatchedUpdate,
-  {
-    seed,
-    steps,
-    optimizer,
-    learningRate: schedule,
-    valueLearningRate: valueSchedule,
-    correction,
-  }: LoopSettings,
+  settings: LoopSettings,
   step: number,
 ): Promise<Omit<MetricsRow, 'step'>> => {
+  const { seed, steps, optimizer, valueLearningRate: valueSchedule, correction } = settings
   const rng = new Rng(seed).fork(`step ${step}`)
-  const learningRate = scheduleAt(schedule, step - 1, steps)
+  const learningRate = scheduleAt(settings.learningRate, step - 1, steps)
   const updateMs = performance.now()
   const rates = {
     learningRate,
@@ -294,8 +288,8 @@ const learn = async (
     const before = learnt.flatMap(({ phase: { name, compared }, stats }) =>
       compared && stats.length > 0 ? [name] : [],
     )
-    const settings = { optimizer: { ...optimizer, ...rates }, against: before, correction }
-    learnt.push({ phase, stats: await learnPhase(policy, phase, settings, own) })
+    const options = { optimizer: { ...optimizer, ...rates }, against: before, correction }
+    learnt.push({ phase, stats: await learnPhase(policy, phase, options, own) })
   }
   const update = (performance.now() - updateMs) / 1000
   const { time, ...monitored } = await watched.metrics

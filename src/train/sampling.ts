@@ -62,7 +62,11 @@ export const drawResponses = async <Problem>(
   const { world, limits } = environment
   let waiting = places.map(
     ({ problem, key, prompt, sampledFrom }, index) =>
-      new Growing(index, key, sampledFrom ?? prompt, () => world.start(problem, key), limits, finish),
+      new Growing({
+        ...{ key, limits, prompt: sampledFrom ?? prompt },
+        start: () => world.start(problem, key),
+        finish: response => finish(index, response),
+      }),
   )
   if (policy.converse) {
     await converse(policy.converse.bind(policy), places, waiting, options, world.instant ?? false)
@@ -188,15 +192,19 @@ const tokensOrNull = (reply: unknown): TokenIds | null => {
   throw new DataError(`reply of the environment: expected token ids, or null at its end, got ${got}`)
 }
 
+/** What a rollout of several turns begins with. */
+interface Seed {
+  key: string
+  prompt: TokenIds
+  limits: TurnLimits
+  start(): Episode
+  finish(response: Continuation): void
+}
+
 /** A rollout of several turns on its way. */
 class Growing {
-  readonly key: string
   over = false
-  readonly #index: number
-  readonly #prompt: TokenIds
-  readonly #start: () => Episode
-  readonly #limits: TurnLimits
-  readonly #finish: OnResponse
+  readonly #seed: Seed
   #episode: Episode | null = null
   readonly #tokens: number[] = []
   readonly #mask: number[] = []
@@ -204,30 +212,22 @@ class Growing {
   readonly #turns: TokenSpan[] = []
   #version: number | undefined
 
-  constructor(
-    index: number,
-    key: string,
-    prompt: TokenIds,
-    start: () => Episode,
-    limits: TurnLimits,
-    finish: OnResponse,
-  ) {
-    this.key = key
-    this.#index = index
-    this.#prompt = prompt
-    this.#start = start
-    this.#limits = limits
-    this.#finish = finish
+  constructor(seed: Seed) {
+    this.#seed = seed
+  }
+
+  get key(): string {
+    return this.#seed.key
   }
 
   /** The prompt and all that was said since. */
   context(): number[] {
-    return [...this.#prompt, ...this.#tokens]
+    return [...this.#seed.prompt, ...this.#tokens]
   }
 
   /** Tokens that it may still have. */
   get room(): number {
-    return this.#limits.tokens - this.#tokens.length
+    return this.#seed.limits.tokens - this.#tokens.length
   }
 
   /** Turns that the policy has taken. */
@@ -245,7 +245,7 @@ class Growing {
     let end: RolloutEnd | null
     let failure: string | undefined
     try {
-      this.#episode ??= this.#start()
+      this.#episode ??= this.#seed.start()
       const cut = finishReason === 'length' || turn.length < tokens.length
       end = cut ? 'length' : this.#hear(tokensOrNull(await this.#episode.reply(turn)))
     } catch (error) {
@@ -262,9 +262,9 @@ class Growing {
   /** Takes in what the environment says; how the rollout ends, if it does. */
   #hear(reply: TokenIds | null): RolloutEnd | null {
     if (reply === null) return 'over'
-    if (this.#turns.length >= this.#limits.turns) return 'turns'
+    if (this.#turns.length >= this.#seed.limits.turns) return 'turns'
     // A reply that leaves no room for another turn teaches nothing.
-    if (this.#tokens.length + reply.length >= this.#limits.tokens) return 'length'
+    if (this.#tokens.length + reply.length >= this.#seed.limits.tokens) return 'length'
     this.#add(reply, 0)
     return null
   }
@@ -279,7 +279,7 @@ class Growing {
 
   #end(end: RolloutEnd, failure?: string): void {
     this.over = true
-    this.#finish(this.#index, {
+    this.#seed.finish({
       tokens: Int32Array.from(this.#tokens),
       mask: Uint8Array.from(this.#mask),
       logprobs: Float32Array.from(this.#logprobs),

@@ -10,7 +10,6 @@ import {
   type ActingState,
   actingOf,
   actionEvent,
-  endsAfter,
   type HeldAction,
   MonitorActions,
 } from './monitors/acting.ts'
@@ -23,7 +22,7 @@ import {
   monitorsThat,
 } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
-import { eventOf, messageOf, signEvidence, Watch } from './monitors/watch.ts'
+import { eventOf, messageOf, signEvidence, type Warning, Watch } from './monitors/watch.ts'
 import type { TurnRequest } from './turn.ts'
 
 export interface StepsSettings {
@@ -135,7 +134,8 @@ class Steps {
   readonly #work: TrainingStep
   readonly #events: StepEvents
   readonly #actions: MonitorActions
-  readonly #watch: ReturnType<typeof watchOver>
+  /** Null where nothing is watched for. */
+  readonly #watch: Watch | null
   readonly #control: RunControl
   #trainedMs: number
 
@@ -155,18 +155,21 @@ class Steps {
     this.#events = events
     this.#trainedMs = trainedMs
     this.#actions = new MonitorActions(monitors, acting, work.turns ? ACTIONS : ['stop', 'pause'])
-    this.#watch = watchOver(run, monitors, work, events, this.#actions)
-    this.#control = new RunControl(run, this.#watch.change, this.#actions, settings.control)
+    this.#watch = monitors && new Watch(monitors, run.info.primarySet)
+    const change = (name: MonitorName, thresholds: never) => this.#watch?.change(name, thresholds)
+    this.#control = new RunControl(run, change, this.#actions, settings.control)
   }
 
   async run(from: number): Promise<StepsOutcome> {
     const { steps, goesOn = from > 0 } = this.#settings
     if (goesOn) {
-      this.#watch.resume()
+      // What was seen before is in the files; told already.
+      this.#watch?.replay(readMetrics(this.#run.dir), readEvals(this.#run.dir))
       const found = (await this.#takeUpHeld(from)) ?? (await this.#pause(from, true))
       if (found !== null) return found
     } else {
-      this.#watch.start(await this.#evaluate(0, false))
+      const evals = await this.#evaluate(0, false)
+      this.#watch?.see(evals)
       // There is something to go back to from the first step on.
       const savesStart = this.#settings.savesStart || this.#rollbackers.length > 0
       if (savesStart) await this.#save(0, steps === 0)
@@ -192,7 +195,7 @@ class Steps {
     // Somebody may have changed what a monitor says since.
     const { through = null } = this.#actions.state.held ?? {}
     if (monitors.length === 0 && through === null) return undefined
-    const healthy = this.#watch.healthyThrough(monitors)
+    const healthy = this.#watch?.healthyThrough(monitors) ?? 0
     return {
       through: through === null ? healthy : Math.min(through, healthy),
       every: this.#settings.checkpointEvery || 1,
@@ -240,7 +243,7 @@ class Steps {
     const outOfTime = maxMinutes !== null && this.#trainedMs >= maxMinutes * 60_000
     const atEnd = step === steps || outOfTime
     const evals = atEnd || isDue(step, evalEvery) ? await this.#evaluate(step, atEnd) : []
-    this.#watch.step(row, evals)
+    for (const warning of this.#watch?.step(row, evals) ?? []) this.#warn(warning)
     const held = outOfTime ? null : this.#act(step, atEnd)
     const last = atEnd && held === null
     if (last) this.#tellEnd(step)
@@ -253,30 +256,35 @@ class Steps {
     if (held === 'rollback' && asked.undoRollback)
       this.#tell({ step, level: 'info', control: 'refused', message: GOES_BACK })
     if (turns) return held === 'rollback' ? this.#back(step) : this.#forth(step)
-    if (held === 'stop') return this.#stopped(step)
+    if (held === 'stop') return { step, finished: false, stoppedBy: this.#actions.state.held?.monitor }
     if (last) return { step, finished: true }
     return this.#pause(step, saved)
   }
 
-  #say(text: string): void {
-    this.#events.onMessage?.(text)
+  /** What a monitor saw goes to the run's files and to whoever listens. */
+  #warn(warning: Warning): void {
+    this.#run.appendEvent(eventOf(warning))
+    this.#actions.turned(warning.monitor)
+    if (warning.turn === 'on')
+      this.#run.appendRollouts(signEvidence(warning, this.#work.rollouts?.() ?? [], this.#monitors!.keep))
+    this.#events.onMessage?.(messageOf(warning))
   }
 
   #tell(event: EventRow): void {
     this.#run.appendEvent(event)
-    this.#say(`step ${event.step}: ${event.message}`)
+    this.#events.onMessage?.(`step ${event.step}: ${event.message}`)
   }
 
   #tellEnd(step: number): void {
     for (const message of this.#work.atEnd?.(readMetrics(this.#run.dir)) ?? []) {
       this.#run.appendEvent({ step, level: 'warning', message })
-      this.#say(message)
+      this.#events.onMessage?.(message)
     }
   }
 
   /** Does what monitors ask for, or notes it. @param atEnd only going back is of use then @returns what is to be done with the run */
   #act(step: number, atEnd: boolean): HeldAction['action'] | null {
-    const due = this.#watch.due()
+    const due = this.#watch?.due() ?? []
     const decision = this.#actions.decide(
       step,
       atEnd ? due.filter(({ action }) => action === 'rollback') : due,
@@ -287,7 +295,7 @@ class Steps {
       this.#tell(this.#actions.raise(step, decision))
       return null
     }
-    const through = action === 'rollback' && { through: this.#watch.healthyThrough(monitors) }
+    const through = action === 'rollback' && { through: this.#watch?.healthyThrough(monitors) ?? 0 }
     this.#actions.hold({ action, monitor: monitors[0], step, ...through })
     if (action === 'pause') this.#control.hold()
     if (action !== 'rollback')
@@ -311,23 +319,20 @@ class Steps {
       await this.#save(step, false)
       return null
     }
-    if (action === 'stop') return this.#stopped(step)
+    if (action === 'stop') return { step, finished: false, stoppedBy: monitor }
     this.#control.hold()
     return null
-  }
-
-  #stopped(step: number): StepsOutcome {
-    return { step, finished: false, stoppedBy: this.#actions.state.held?.monitor }
   }
 
   #back(step: number): StepsOutcome {
     const acting = this.#actions.state
     const monitor = acting.held!.monitor
-    const ends = endsAfter(acting, this.#monitors)
-    const nth = `${acting.rollbacks + 1} of ${rollbacksOf(this.#monitors)}`
+    const { rollbacks: most } = boundsOf(this.#monitors ?? DEFAULT_MONITORS)
+    const ends = acting.rollbacks >= most
+    const nth = `${acting.rollbacks + 1} of ${most}`
     const tell = (backTo: number): EventRow =>
       actionEvent(backTo, 'rollback', [monitor], {
-        message: `went back from step ${step} to the checkpoint of step ${backTo}, the last that ${monitor} has nothing against; ${ends ? 'stops there, having gone back often enough' : `goes on with other random numbers (${nth})`} (${this.#watch.reason(monitor)})`,
+        message: `went back from step ${step} to the checkpoint of step ${backTo}, the last that ${monitor} has nothing against; ${ends ? 'stops there, having gone back often enough' : `goes on with other random numbers (${nth})`} (${this.#watch?.reason(monitor) ?? ''})`,
         figures: { from: step, to: backTo },
       })
     const turn = { step, acting, trainedMs: this.#trainedMs, back: this.#backing([monitor]), ends, tell }
@@ -349,7 +354,9 @@ class Steps {
   async #pause(step: number, saved: boolean): Promise<StepsOutcome | null> {
     if (!this.#control.paused) return null
     const { held } = this.#actions.state
-    this.#say(`paused after step ${step}${held === null ? '' : ` by ${held.monitor}${HOW_TO_GO_ON}`}`)
+    this.#events.onMessage?.(
+      `paused after step ${step}${held === null ? '' : ` by ${held.monitor}${HOW_TO_GO_ON}`}`,
+    )
     while (this.#control.paused) {
       await new Promise(resolve => setTimeout(resolve, PAUSED_LOOK_MS))
       const asked = this.#control.look(step)
@@ -372,43 +379,6 @@ const HOW_TO_GO_ON =
 const GOES_BACK = 'no rollback was undone: the run goes back once more at this step'
 
 const SAID = { pause: 'paused by a monitor', stop: 'stopped by a monitor, with a checkpoint' } as const
-
-const rollbacksOf = (settings: MonitorSettings | null): number => boundsOf(settings ?? {}).rollbacks
-
-/** The monitors' place in a run: what they see goes to its files and to whoever listens. */
-const watchOver = (
-  run: RunFolder,
-  settings: MonitorSettings | null = DEFAULT_MONITORS,
-  { rollouts }: TrainingStep,
-  events: StepEvents,
-  actions: MonitorActions,
-) => {
-  if (settings === null) return UNWATCHED
-  const watch = new Watch(settings, run.info.primarySet)
-  return {
-    due: () => watch.due(),
-    healthyThrough: (monitors: readonly MonitorName[]) => watch.healthyThrough(monitors),
-    reason: (monitor: MonitorName) => watch.reason(monitor),
-    start: (evals: readonly EvalRow[]) => watch.see(evals),
-    /** What was seen before is in the files; told already. */
-    change: (name: MonitorName, thresholds: never) => watch.change(name, thresholds),
-    resume: () => watch.replay(readMetrics(run.dir), readEvals(run.dir)),
-    step: (row: MetricsRow, evals: readonly EvalRow[]) => {
-      for (const warning of watch.step(row, evals)) {
-        run.appendEvent(eventOf(warning))
-        actions.turned(warning.monitor)
-        if (warning.turn === 'on')
-          run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
-        events.onMessage?.(messageOf(warning))
-      }
-    },
-  }
-}
-
-const UNWATCHED = {
-  ...{ start: () => {}, resume: () => {}, step: () => {}, change: () => {}, due: () => [] },
-  ...{ healthyThrough: () => 0, reason: () => '' },
-}
 
 const isDue = (step: number, every = 0) => every > 0 && step % every === 0
 

@@ -16,6 +16,17 @@ export const countEach = <T>(items: Iterable<T>): Map<T, number> => {
   return counts
 }
 
+/** Values by their names, in the order in which those came first. */
+export const valuesByName = <T>(pairs: Iterable<readonly [name: string, value: T]>): [string, T[]][] => {
+  const lists = new Map<string, T[]>()
+  for (const [name, value] of pairs) {
+    const known = lists.get(name)
+    if (known) known.push(value)
+    else lists.set(name, [value])
+  }
+  return [...lists]
+}
+
 /** Mean of the values that are known; null where none is. */
 export const meanKnown = (values: readonly (number | null | undefined)[]): number | null => {
   const known = values.filter(value => value !== null && value !== undefined)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { chanceOfAdmission } from '../../grade/anchors.ts'
 import type { Task } from '../../tasks/task.ts'
+import { orAbsent } from '../../train/config.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
@@ -15,20 +16,14 @@ import type { ProblemStream } from './problem-order.ts'
 import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 
 const anchorsSchema = z.strictObject({
-  file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Labelled answers: rows {prompt, response, good}. The same question may come several times.'),
-  start: z
-    .int()
-    .min(2)
-    .max(1000)
-    .multipleOf(2)
-    .optional()
-    .describe(
-      "In place of a file: so many answers of the starting policy to training questions, of each question one that is right and one that is wrong. For tasks that know their answers; they are kept in the run's `anchors.jsonl`.",
-    ),
+  file: orAbsent(
+    z.string().min(1),
+    'Labelled answers: rows {prompt, response, good}. The same question may come several times.',
+  ),
+  start: orAbsent(
+    z.int().min(2).max(1000).multipleOf(2),
+    "In place of a file: so many answers of the starting policy to training questions, of each question one that is right and one that is wrong. For tasks that know their answers; they are kept in the run's `anchors.jsonl`.",
+  ),
   minAgreement: z
     .number()
     .gt(0.5)
@@ -41,11 +36,10 @@ const anchorsSchema = z.strictObject({
 export type AnchorSettings = z.output<typeof anchorsSchema>
 
 /** The setting of a recipe whose criteria are proposed while it trains. */
-export const anchorsSetting = anchorsSchema
-  .optional()
-  .describe(
-    'Labelled answers that a proposed criterion has to tell apart before it counts (arXiv 2610.11464); absent: none.',
-  )
+export const anchorsSetting = orAbsent(
+  anchorsSchema,
+  'Labelled answers that a proposed criterion has to tell apart before it counts (arXiv 2610.11464); absent: none.',
+)
 
 interface WithAnchors {
   anchors?: AnchorSettings

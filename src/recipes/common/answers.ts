@@ -5,7 +5,9 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import type { Task, TaskWith } from '../../tasks/task.ts'
+import type { samplingShape } from '../../train/config.ts'
 import { StepRollouts } from '../../train/rollout.ts'
+import type { EvaluationSettings } from './evaluation-config.ts'
 
 /** How answers are drawn. */
 interface Draws {
@@ -33,7 +35,7 @@ export const drawsOf = (
     evaluation: { samples, temperature, topK, topP, maxTokens = rollout.maxTokens },
   }: {
     rollout: { maxTokens: number }
-    evaluation: { samples: number; temperature: number; topK: number; topP: number; maxTokens?: number }
+    evaluation: Pick<EvaluationSettings, 'samples' | keyof typeof samplingShape> & { maxTokens?: number }
   },
   { stopTokens }: Pick<Task<never>, 'stopTokens'>,
 ): Draws => ({

@@ -7,50 +7,25 @@ import { creditOf } from '../../rubric/score.ts'
 import { type JudgedResponse, pointShares } from '../../rubric/shares.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import { mean, meanKnown } from '../../util/statistics.ts'
+import { mean, meanKnown, valuesByName } from '../../util/statistics.ts'
 
 /** The verdicts on one response, and what their criteria count as. */
 export type KindedResponse = Pick<ScoredResponse, 'verdicts' | 'kinds'>
 
-/** Lists by name that grow. */
-class Lists<T> {
-  readonly #lists = new Map<string, T[]>()
+/** What is known of a criterion on one response: its credit, and what it counts as. */
+const creditsOn = ({ verdicts, kinds }: KindedResponse): { id: string; name: string; credit: number }[] =>
+  verdicts.flatMap(verdict => {
+    const { criterionId: id } = verdict
+    const credit = creditOf(verdict)
+    return credit === null ? [] : [{ id, name: kinds?.[id] ?? id, credit }]
+  })
 
-  add(name: string, value: T): void {
-    const list = this.#lists.get(name)
-    if (list) list.push(value)
-    else this.#lists.set(name, [value])
-  }
-
-  get entries(): [string, T[]][] {
-    return [...this.#lists]
-  }
-}
-
-/** Credits that a group's responses have on each criterion, where there are any, with what it counts as. */
-const columnsOf = (group: readonly KindedResponse[]): { name: string; credits: number[] }[] => {
-  const names = new Map<string, string>()
-  const columns = new Lists<number>()
-  for (const { verdicts, kinds } of group)
-    for (const verdict of verdicts) {
-      const credit = creditOf(verdict)
-      if (credit === null) continue
-      names.set(verdict.criterionId, kinds?.[verdict.criterionId] ?? verdict.criterionId)
-      columns.add(verdict.criterionId, credit)
-    }
-  return columns.entries.map(([id, credits]) => ({ name: names.get(id)!, credits }))
-}
+const meansByName = (pairs: readonly (readonly [string, number])[]): Record<string, number> =>
+  Object.fromEntries(valuesByName(pairs).map(([name, values]) => [name, mean(values)]))
 
 /** Mean credit of each criterion over the responses that have a verdict on it. */
-export const satisfaction = (responses: readonly KindedResponse[]): Record<string, number> => {
-  const known = new Lists<number>()
-  for (const { verdicts, kinds } of responses)
-    for (const verdict of verdicts) {
-      const credit = creditOf(verdict)
-      if (credit !== null) known.add(kinds?.[verdict.criterionId] ?? verdict.criterionId, credit)
-    }
-  return Object.fromEntries(known.entries.map(([name, credits]) => [name, mean(credits)]))
-}
+export const satisfaction = (responses: readonly KindedResponse[]): Record<string, number> =>
+  meansByName(responses.flatMap(creditsOn).map(({ name, credit }) => [name, credit]))
 
 /** Share of verdicts that graders failed to give; null without any. */
 export const nullRate = (verdicts: readonly Verdict[]): number | null =>
@@ -63,11 +38,14 @@ export const nullRate = (verdicts: readonly Verdict[]): number | null =>
  * @param groups responses to the same problem each
  */
 export const discrimination = (groups: Groups<KindedResponse>): MetricGroup => {
-  const apart = new Lists<number>()
-  for (const group of groups)
-    for (const { name, credits } of columnsOf(group))
-      if (credits.length > 1) apart.add(name, Number(credits.some(credit => credit !== credits[0])))
-  return Object.fromEntries(apart.entries.map(([name, values]) => [name, mean(values)]))
+  const columns = groups.flatMap(group =>
+    valuesByName(group.flatMap(creditsOn).map(own => [own.id, own] as const)).map(([, column]) => column),
+  )
+  return meansByName(
+    columns
+      .filter(({ length }) => length > 1)
+      .map(column => [column.at(-1)!.name, Number(column.some(({ credit }) => credit !== column[0].credit))]),
+  )
 }
 
 /**
@@ -80,16 +58,15 @@ export const agreement = (
   first: readonly KindedResponse[],
   second: readonly KindedResponse[],
 ): MetricGroup => {
-  const ratings = new Lists<readonly [Rating, Rating]>()
-  for (const [i, { verdicts, kinds }] of first.entries()) {
+  const ratings = first.flatMap(({ verdicts, kinds }, i) => {
     const others = new Map(second[i].verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)]))
-    for (const verdict of verdicts)
-      ratings.add(kinds?.[verdict.criterionId] ?? verdict.criterionId, [
-        creditOf(verdict),
-        others.get(verdict.criterionId) ?? null,
-      ])
-  }
-  return Object.fromEntries(ratings.entries.map(([name, pairs]) => [name, percentAgreement(pairs)]))
+    return verdicts.map(verdict => {
+      const { criterionId: id } = verdict
+      const pair: readonly [Rating, Rating] = [creditOf(verdict), others.get(id) ?? null]
+      return [kinds?.[id] ?? id, pair] as const
+    })
+  })
+  return Object.fromEntries(valuesByName(ratings).map(([name, pairs]) => [name, percentAgreement(pairs)]))
 }
 
 /** Which criteria the points come from; nothing where no point was earned. */
@@ -104,17 +81,12 @@ const FEWEST_STEPS = 5
 const MOST_NAMED = 6
 
 /** Of each criterion its share of met verdicts in the steps that have some. */
-const ratesOf = (metrics: readonly MetricsRow[]): Map<string, number[]> => {
-  const rates = new Map<string, number[]>()
-  for (const { criteria = {} } of metrics)
-    for (const [name, rate] of Object.entries(criteria))
-      if (rate !== null) {
-        const known = rates.get(name)
-        if (known) known.push(rate)
-        else rates.set(name, [rate])
-      }
-  return rates
-}
+const ratesOf = (metrics: readonly MetricsRow[]): [name: string, rates: number[]][] =>
+  valuesByName(
+    metrics.flatMap(({ criteria = {} }) =>
+      Object.entries(criteria).flatMap(([name, rate]) => (rate === null ? [] : [[name, rate] as const])),
+    ),
+  )
 
 const listOf = (names: readonly string[]): string => {
   const more = names.length - MOST_NAMED
@@ -128,7 +100,7 @@ const listOf = (names: readonly string[]): string => {
  * @param metrics all steps of the run
  */
 export const idleCriteria = (metrics: readonly MetricsRow[]): string[] => {
-  const known = [...ratesOf(metrics)].filter(([, rates]) => rates.length >= FEWEST_STEPS)
+  const known = ratesOf(metrics).filter(([, rates]) => rates.length >= FEWEST_STEPS)
   const constant = (value: number) =>
     known.flatMap(([name, rates]) => (rates.every(rate => rate === value) ? [name] : []))
   const line = (names: readonly string[], by: string) =>

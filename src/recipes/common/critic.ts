@@ -9,20 +9,19 @@ import { scheduleSchema } from '../../rl/schedules.ts'
 import { choice, lossSettingSchema, orNull } from '../../train/config.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
 import { canonicalJson } from '../../util/canonical.ts'
-
-const share = z.number().min(0).max(1)
+import { amount, fraction } from '../../util/setting-shapes.ts'
 
 /** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
   learningRate: orNull(scheduleSchema, "Of the value head; null: as the policy's."),
-  gamma: share.default(1).describe('Discount of later rewards.'),
-  lambda: share.default(1).describe('How far credit reaches back (GAE).'),
+  gamma: fraction.default(1).describe('Discount of later rewards.'),
+  lambda: fraction.default(1).describe('How far credit reaches back (GAE).'),
   whitening: choice(
     ['role', 'none'],
     'role',
     '`role`: advantages of each role to mean 0 and variance 1 over the step.',
   ),
-  coef: z.number().min(0).default(1).describe('Weight of the value loss.'),
+  coef: amount.default(1).describe('Weight of the value loss.'),
   clip: z
     .number()
     .gt(0)

@@ -1,12 +1,35 @@
 /** @file Settings of evaluations: how often, on how many problems, how they are sampled; and what plans say of them. */
 
-import { z } from 'zod'
+import type { z } from 'zod'
 import { flag, samplingShape, testProblemCount, testSampleCount } from '../../train/config.ts'
 import { formatInteger } from '../../util/format.ts'
+import { amount, whole } from '../../util/setting-shapes.ts'
+
+/** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */
+export const sampledEvaluationShape = {
+  every: whole.default(0).describe('Every so many steps, besides the start and the end; 0: only those.'),
+  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
+  samples: testSampleCount.default(1).describe('Samples of each problem.'),
+  problemsAtStart: testProblemCount
+    .optional()
+    .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
+  problemsBetween: testProblemCount
+    .default(200)
+    .describe('Problems of the evaluations between start and end.'),
+  ...samplingShape,
+  temperature: amount
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+  greedy: flag(
+    true,
+    'At the start and the end also one greedy answer to each problem, whose score is reported separately.',
+  ),
+}
+export type EvaluationSettings = z.output<z.ZodObject<typeof sampledEvaluationShape>>
 
 export interface EvaluatedSteps {
   steps: number
-  evaluation: { problems: number; problemsAtStart?: number; problemsBetween: number }
+  evaluation: Pick<EvaluationSettings, 'problems' | 'problemsAtStart' | 'problemsBetween'>
 }
 
 /** Problems of the evaluation after a step; 0 is before the first. A run without steps has its only evaluation there. */
@@ -16,11 +39,7 @@ export const testProblems = ({ steps, evaluation }: EvaluatedSteps, step: number
 }
 
 /** What settles whether and how answers are drawn at random. */
-export interface SampledEvaluation {
-  greedy: boolean
-  samples: number
-  temperature: number
-}
+export type SampledEvaluation = Pick<EvaluationSettings, 'greedy' | 'samples' | 'temperature'>
 
 /** Whether a second pass is made: samples may be greedy themselves. */
 export const isBesideGreedy = ({ greedy, samples, temperature }: SampledEvaluation): boolean =>
@@ -53,33 +72,4 @@ export const evaluationLine = (
   const of = (count: number) => formatInteger(Math.min(count, test))
   const between = every > 0 ? `, ${of(problemsBetween)} x ${samplesBetween} every ${every} steps between` : ''
   return `evaluation   ${of(problems)} ${noun} x ${samples}${describeGreedy(config.evaluation)} at the start and the end${also}${shorterStart(config)}${between}`
-}
-
-const greedySetting = flag(
-  true,
-  'At the start and the end also one greedy answer to each problem, whose score is reported separately.',
-)
-
-/** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */
-export const sampledEvaluationShape = {
-  every: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Every so many steps, besides the start and the end; 0: only those.'),
-  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
-  samples: testSampleCount.default(1).describe('Samples of each problem.'),
-  problemsAtStart: testProblemCount
-    .optional()
-    .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
-  problemsBetween: testProblemCount
-    .default(200)
-    .describe('Problems of the evaluations between start and end.'),
-  ...samplingShape,
-  temperature: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
-  greedy: greedySetting,
 }

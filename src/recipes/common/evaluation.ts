@@ -11,7 +11,7 @@ import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from '.
 import { agreement } from './criterion-metrics.ts'
 import { scoredRow } from './evaluated-set.ts'
 import {
-  type EvaluatedSteps,
+  type EvaluationSettings,
   isBesideGreedy,
   type SampledEvaluation,
   testProblems,
@@ -21,16 +21,11 @@ import { refuseUndecided } from './undecided.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
-export interface EvaluationConfig extends EvaluatedSteps {
+export interface EvaluationConfig {
+  steps: number
   rollout: { maxTokens: number }
-  evaluation: EvaluatedSteps['evaluation'] & {
-    samples: number
-    /** Also with the whole rubric shown, at the start and the end. */
-    scaffolded?: boolean
-    temperature: number
-    topK: number
-    topP: number
-  }
+  /** `scaffolded`: also with the whole rubric shown, at the start and the end. */
+  evaluation: Omit<EvaluationSettings, 'every' | 'greedy'> & { scaffolded?: boolean }
 }
 
 /** Who grades an evaluation, and under which name. */

@@ -6,7 +6,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { CHARACTERS_PER_TOKEN } from '../../tasks/prompt-tokens.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
-import { type EvaluatedSteps, testProblems } from './evaluation-config.ts'
+import { type EvaluationSettings, testProblems } from './evaluation-config.ts'
 import type { JudgeCalls } from './step-work.ts'
 
 /** Calls of one kind that a training makes of a judge. */
@@ -70,13 +70,8 @@ export interface JudgedTraining {
   /** Those whose responses are graded; all where absent. */
   gradedSteps?: number
   rollout: { prompts: number; samples: number; maxTokens: number }
-  /** `scaffolded`: also with the whole rubric in the prompt; `greedy`: beside the samples, at the start and the end. */
-  evaluation: EvaluatedSteps['evaluation'] & {
-    every: number
-    samples: number
-    scaffolded?: boolean
-    greedy: boolean
-  }
+  /** `scaffolded`: also with the whole rubric in the prompt. */
+  evaluation: EvaluationSettings & { scaffolded?: boolean }
   /** Demonstrations that are graded before they are learnt from. */
   sft?: { problems: number; samples: number } | null
   /** A judge of whole groups, which takes the place of the rubric's judge in the steps. */

@@ -5,18 +5,14 @@ import { z } from 'zod'
 import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
 import { choice, flag } from '../../train/config.ts'
+import { fraction, natural } from '../../util/setting-shapes.ts'
 import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 
-const size = z.int().positive()
-
 const attemptsSchema = z.strictObject({
-  atMost: z
-    .number()
-    .min(0)
-    .max(1)
+  atMost: fraction
     .default(0.5)
     .describe("A lesson is a criterion that at most this share of a group's rollouts satisfied."),
-  most: size.default(4).describe('Most lessons a question, the least satisfied first.'),
+  most: natural.default(4).describe('Most lessons a question, the least satisfied first.'),
   discerning: flag(
     true,
     'Only criteria that some rollout of the group met: one that no rollout meets does not separate good attempts from poor ones.',
@@ -30,7 +26,7 @@ const lessonBankSchema = bankSchema.extend({
     'alone',
     "`alone`: lessons in place of the rubric's criteria; `beside`: after them.",
   ),
-  most: size.default(6).describe('Most lessons that there are to show for a question.'),
+  most: natural.default(6).describe('Most lessons that there are to show for a question.'),
   attempts: attemptsSchema
     .nullable()
     .prefault({})

@@ -32,6 +32,7 @@ import type { AttemptSettings, LessonBankSettings, LessonMemorySettings } from '
 import type { Shown } from './scaffold.ts'
 import type { RunSession } from './session.ts'
 import { contextLength } from './starting-model.ts'
+import type { TrainingConfig } from './training.ts'
 
 /** What a group of rollouts was judged by, and the verdicts on each of them. */
 export interface LessonGroup {
@@ -131,20 +132,7 @@ export const lessonsOf = (
 const LESSONS_FILE = 'bank.jsonl'
 
 /** What a memory needs of a task. */
-interface LessonTask<Problem> {
-  /** The text that a problem is found again by. */
-  question(problem: Problem): string
-  /** Whether a prompt of the task can show a lesson; absent: any. */
-  shows?(lesson: Criterion): boolean
-}
-
-/** Settings of a run with a memory. */
-interface LessonConfig {
-  memory: LessonMemorySettings
-  seed: number | string
-  steps: number
-  rollout: { maxTokens: number }
-}
+type LessonTask<Problem> = Pick<Task<Problem>, 'question' | 'shows'>
 
 /** Lessons of earlier attempts in a method with a scaffold; `NO_LESSONS` where there is no memory. */
 export interface Lessons<Problem> {
@@ -341,7 +329,10 @@ const fitting = <Problem>(
  * nothing can be shown
  */
 export const openLessons = async <Problem>(
-  config: LessonConfig,
+  config: Pick<TrainingConfig, 'seed' | 'steps'> & {
+    memory: LessonMemorySettings
+    rollout: { maxTokens: number }
+  },
   task: LessonTask<Problem>,
   { run, use }: { run: { dir: string }; use: RunSession['use'] },
   folder: string,

@@ -6,14 +6,11 @@ import { ConfigError } from '../../util/errors.ts'
 
 const roundUp = (value: number, to: number) => Math.ceil(value / to) * to
 
-export interface MiniatureVocabulary {
-  vocabSize: number
-  bosTokenId: number
-  eosTokenIds: number[]
-}
-
 /** A Llama of the given shape; the vocabulary is padded to a multiple of 8. @throws ConfigError for heads that do not divide the width. */
-export const miniatureShape = (shape: ModelShape, vocabulary: MiniatureVocabulary): ModelConfig => {
+export const miniatureShape = (
+  shape: ModelShape,
+  vocabulary: Pick<ModelConfig, 'vocabSize' | 'bosTokenId' | 'eosTokenIds'>,
+): ModelConfig => {
   const { hiddenSize, heads, layers, intermediateSize, maxPositions, tieEmbeddings, initializerRange } = shape
   const headDim = hiddenSize / heads
   if (!Number.isInteger(headDim) || headDim % 2 !== 0)

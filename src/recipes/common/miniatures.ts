@@ -12,7 +12,8 @@ import {
   logicThinkingTask,
 } from '../../tasks/logic/thinking/index.ts'
 import type { Problems } from '../../tasks/task.ts'
-import { flag } from '../../train/config.ts'
+import { flag, orAbsent, orNull } from '../../train/config.ts'
+import { natural } from '../../util/setting-shapes.ts'
 
 /** What a task draws its problems by. */
 export interface Draw {
@@ -39,13 +40,7 @@ const pooled = <Problem>(
 }
 
 const pooledShape = {
-  pool: z
-    .int()
-    .positive()
-    .max(1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Questions to train on, which recur; null: new ones without end.'),
+  pool: orNull(natural.max(1_000_000), 'Questions to train on, which recur; null: new ones without end.'),
   outcomes: flag(
     false,
     'Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.',
@@ -59,12 +54,10 @@ const worldSetting = z
 
 const packingSchema = z.strictObject({
   world: worldSetting,
-  heldOutTopics: z
-    .int()
-    .min(1)
-    .max(12)
-    .optional()
-    .describe('Topics that training never has, tested on their own as `held-out topics`; none when absent.'),
+  heldOutTopics: orAbsent(
+    z.int().min(1).max(12),
+    'Topics that training never has, tested on their own as `held-out topics`; none when absent.',
+  ),
 })
 
 const arithmeticSchema = z.strictObject({

@@ -63,13 +63,15 @@ export interface RunPlan {
   work?: StepWork
 }
 
+/** Changes to the defaults, by preset name; the first is the default preset. */
+export type Presets = Readonly<Record<string, { summary: string; config: Record<string, unknown> }>>
+
 export interface RecipeEntry<Config = unknown> {
   name: string
   /** One line for the help text. */
   summary: string
   schema: z.ZodType<Config>
-  /** Changes to the defaults, by preset name; the first is the default preset. */
-  presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>>
+  presets: Presets
   /**
    * Brings what of the data cannot be read at once (Parquet, files on the hub), and models by their names, which a plan and a run
    * then find. `run` does it by itself.

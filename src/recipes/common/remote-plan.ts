@@ -5,6 +5,7 @@ import type { TinkerSettings } from '../../policy/tinker/settings.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { MAX_CHUNK_DATUMS } from '../../tinker/chunks.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import type { EvaluationSettings } from './evaluation-config.ts'
 
 /** Samples that a step draws in one role. */
 export interface RoleWork {
@@ -23,16 +24,10 @@ export interface RoleWork {
 }
 
 /** Of evaluations, as recipes have it. */
-export interface EvaluatedWork {
-  every: number
-  problems: number
-  samples?: number
-  problemsAtStart?: number
-  problemsBetween?: number
-  samplesBetween?: number
-  /** One more answer at the start and the end. */
-  greedy?: boolean
-}
+export type EvaluatedWork = Pick<EvaluationSettings, 'every' | 'problems'> &
+  Partial<Pick<EvaluationSettings, 'samples' | 'problemsAtStart' | 'problemsBetween' | 'greedy'>> & {
+    samplesBetween?: number
+  }
 
 export interface RemoteWork {
   /** Tokens at most; none where an inference server samples. */

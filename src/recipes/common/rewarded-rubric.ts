@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { RewardedCriterion, RewardedRubric } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
+import { valuesByName } from '../../util/descriptive.ts'
 
 /** Characters of a rule's settings that are shown. */
 const MOST_SETTINGS = 300
@@ -61,13 +62,9 @@ export interface RubricRows {
 /** The criteria of rows: those that go by their ids one by one, others as a number. */
 export const rewardedRubric = ({ train, test, named }: RubricRows): RewardedRubric => {
   const rows = [...train, ...test]
-  const byId = new Map<string, Criterion[]>()
-  for (const criterion of rows.flatMap(({ rubric }) => rubric.criteria)) {
-    const all = byId.get(criterion.id)
-    if (all) all.push(criterion)
-    else byId.set(criterion.id, [criterion])
-  }
-  const entries = [...byId]
+  const entries = valuesByName(
+    rows.flatMap(({ rubric }) => rubric.criteria.map(criterion => [criterion.id, criterion] as const)),
+  )
   return {
     criteria: entries.flatMap(([id, all]) => (named.has(id) ? [together(id, all, rows.length)] : [])),
     ofRows: entries.reduce((sum, [id, all]) => sum + (named.has(id) ? 0 : all.length), 0),

@@ -15,14 +15,7 @@ import type { ModelShape } from '../../train/config.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { miniatureShape } from './miniature.ts'
 
-/** The words of a task, the special tokens first. */
-interface TaskWords {
-  task: string
-  vocabulary: readonly string[]
-  /** Where a model of them comes from. */
-  hint: string
-}
-
+/** The words of each task, the special tokens first, and where a model of them comes from. */
 const WORDS = {
   packing: {
     task: 'the packing task',
@@ -49,7 +42,7 @@ const WORDS = {
     vocabulary: LOGIC_RUBRIC_VOCABULARY,
     hint: 'make one with `gradus train logic-rubric-start`, and name its last checkpoint',
   },
-} as const satisfies Readonly<Record<string, TaskWords>>
+} as const
 
 /** Tokenizer files of a model with a context of so many tokens. */
 const TOKENIZERS = {
@@ -77,13 +70,16 @@ export const freshModel = (
   task: keyof typeof TOKENIZERS,
   shape: ModelShape,
   seed: number | string,
+): ModelSource => freshWords(WORDS[task].vocabulary, shape, seed, TOKENIZERS[task](shape.maxPositions))
+
+/** The same over any words. */
+export const freshWords = (
+  vocabulary: readonly string[],
+  shape: ModelShape,
+  seed: number | string,
+  files: Readonly<Record<string, string>>,
 ): ModelSource => ({
-  init: {
-    config: taskModel(task)(shape),
-    seed,
-    embeddingStd: shape.embeddingStd,
-    files: TOKENIZERS[task](shape.maxPositions),
-  },
+  init: { config: wordModel(vocabulary)(shape), seed, embeddingStd: shape.embeddingStd, files },
 })
 
 /** Refuses a model that cannot read a task's words. @throws CheckpointError when its vocabulary is too small, or its tokenizer another one */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { choice, kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
+import { choice, kindSchema, lossSetting, orNull, recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
@@ -53,13 +53,12 @@ const distillSettings = z.strictObject({
     'batch',
     "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
   ),
-  rewards: z
-    .strictObject({
+  rewards: orNull(
+    z.strictObject({
       after: z.int().min(1).describe('Steps of distillation before them.'),
-    })
-    .nullable()
-    .default(null)
-    .describe('Rubric rewards (GRPO on the plain prompt) after so many steps; null: distillation alone.'),
+    }),
+    'Rubric rewards (GRPO on the plain prompt) after so many steps; null: distillation alone.',
+  ),
   scaffold: scaffold
     .unwrap()
     .omit({ group: true, decay: true })

@@ -23,12 +23,8 @@ export const checkEnvironment = (
   config: EnvironmentConfig,
   purpose: RunMode,
   { tools }: EnvironmentRunParts = {},
-): string | null => {
-  return checkMethod(config, purpose, {
-    starts: 'sft',
-    settings: () => checkSettings(config, purpose, tools),
-  })
-}
+): string | null =>
+  checkMethod(config, purpose, { starts: 'sft', settings: () => checkSettings(config, purpose, tools) })
 
 const checkSettings = (config: EnvironmentConfig, purpose: RunMode, tools?: readonly Tool[]): void => {
   const { task, reward, judge, rollout } = config

@@ -15,10 +15,9 @@ import {
   reinforcementShape,
   rolloutSetting,
 } from '../../train/config.ts'
+import { natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
-
-const size = z.int().positive()
 
 export const openEnvKindSchema = kindSchema('openenv', {
   ...openEnvTaskShape,
@@ -33,11 +32,7 @@ export const toolsTaskSchema = kindSchema('tools', {
   tools: toolsSchema
     .default([])
     .describe('What the policy may call: MCP servers, local search indexes, search over HTTP.'),
-  toolTimeoutMs: z
-    .number()
-    .positive()
-    .default(TOOL_BOX_DEFAULTS.timeoutMs)
-    .describe('Longest time of one call.'),
+  toolTimeoutMs: positive.default(TOOL_BOX_DEFAULTS.timeoutMs).describe('Longest time of one call.'),
   rules: turnRulesSchema
     .prefault({})
     .describe('Calls that an episode may make, and breaks of a rule that are answered with a reminder.'),
@@ -46,10 +41,10 @@ export const toolsTaskSchema = kindSchema('tools', {
     'auto',
     "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
   ),
-  maxTokens: size
+  maxTokens: natural
     .default(4096)
     .describe('Tokens of an episode, tool output included; `rollout.maxTokens` is for a turn.'),
-  maxOutputTokens: size.default(1024).describe('Tokens of what a tool says.'),
+  maxOutputTokens: natural.default(1024).describe('Tokens of what a tool says.'),
 })
 
 const rewardSchema = z.strictObject({

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { recipeSetting, rolloutSetting } from '../../train/config.ts'
+import { recipeSetting, rolloutSetting, section } from '../../train/config.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
 
 const {
@@ -28,10 +28,7 @@ const grpoSettings = z.strictObject({
   recipe: recipeSetting('grpo'),
   ...settings,
   judge: settings.judge.meta({ only: undefined }),
-  task: z
-    .strictObject(conversationsShape)
-    .prefault({})
-    .describe('What is trained on: rows, each a conversation and a rubric.'),
+  task: section('What is trained on: rows, each a conversation and a rubric.', conversationsShape),
   rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 128 }),
   evaluation: evaluation
     .unwrap()

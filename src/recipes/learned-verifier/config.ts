@@ -7,65 +7,53 @@ import {
   flag,
   modelShapeSchema,
   recipeSetting,
+  section,
   supervisedOptimizerSchema,
   supervisedSteps,
 } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
-
-const size = z.int().positive()
+import { natural, whole } from '../../util/setting-shapes.ts'
 
 export const learnedVerifierSchema = z.strictObject({
   recipe: recipeSetting('learned-verifier'),
   ...commonShape,
   steps: supervisedSteps(600).describe('Number of training steps.'),
-  data: z
-    .strictObject({
-      file: z
-        .string()
-        .default('labels.jsonl')
-        .describe(
-          'Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task.',
-        ),
-      columns: columnsSchema.optional(),
-      heldOut: z
-        .number()
-        .gt(0)
-        .lt(1)
-        .default(0.2)
-        .describe('Share of the prompts that are kept for evaluation.'),
-      balanced: flag(
-        true,
-        'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+  data: section('Labelled rows to learn from.', {
+    file: z
+      .string()
+      .default('labels.jsonl')
+      .describe(
+        'Labelled rows {criterion, response, met, prompt?}, or the rollouts.jsonl of a run on the logic task.',
       ),
-    })
-    .prefault({})
-    .describe('Labelled rows to learn from.'),
-  vocabulary: z
-    .strictObject({
-      size: size.max(1_000_000).default(4000).describe('Most words; the rest are unknown.'),
-      minCount: size.default(2).describe('Fewest times that a word must occur.'),
-    })
-    .prefault({})
-    .describe('Words that are known.'),
-  model: z
-    .strictObject({
-      shape: modelShapeSchema
-        .prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 })
-        .describe('Shape of a model with fresh weights.'),
-    })
-    .prefault({})
-    .describe('The model to start from.'),
+    columns: columnsSchema.optional(),
+    heldOut: z
+      .number()
+      .gt(0)
+      .lt(1)
+      .default(0.2)
+      .describe('Share of the prompts that are kept for evaluation.'),
+    balanced: flag(
+      true,
+      'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+    ),
+  }),
+  vocabulary: section('Words that are known.', {
+    size: natural.max(1_000_000).default(4000).describe('Most words; the rest are unknown.'),
+    minCount: natural.default(2).describe('Fewest times that a word must occur.'),
+  }),
+  model: section('The model to start from.', {
+    shape: modelShapeSchema
+      .prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 })
+      .describe('Shape of a model with fresh weights.'),
+  }),
   batch: batchSize(32).describe('Rows a step.'),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
   ),
-  evaluation: z
-    .strictObject({
-      every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-      rows: size.default(1000).describe('Most held-out rows.'),
-    })
-    .prefault({})
-    .describe('When and how the model is tested.'),
+  evaluation: section('When and how the model is tested.', {
+    every: whole.default(0).describe('Every so many steps, besides the end; 0: only there.'),
+    rows: natural.default(1000).describe('Most held-out rows.'),
+  }),
 })
 
 /** The same as a phase of another recipe, which says itself where the run lies, what computes, what its labels are, and its seed. */

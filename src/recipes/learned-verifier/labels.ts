@@ -6,12 +6,10 @@ import type { Columns } from '../../util/column-names.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import type { VerifierQuestion } from './reading.ts'
 
 /** A response with one criterion and whether it is met. */
-export interface LabelledRow {
-  criterion: string
-  prompt: string
-  response: string
+export interface LabelledRow extends VerifierQuestion {
   met: boolean
 }
 

@@ -4,7 +4,8 @@ import { areaUnderCurve } from '../../eval/calibration.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
-import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import { mean } from '../../util/statistics.ts'
+import { setRow } from '../common/evaluated-set.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/training.ts'
@@ -54,14 +55,10 @@ const evaluate = async (
       return own.length === 0 ? [] : [[label, { n: own.length, scores: { agreement: mean(own) } }] as const]
     }),
   )
-  const { low, high } = bootstrapInterval(agreement, { resamples: 2000, seed: 'evaluation' })
   const majority = Math.max(...Object.values(byLabel).map(({ n }) => n)) / rows.length
   const criteria = [...new Set(rows.map(({ criterion }) => criterion))].slice(0, 12)
-  return {
-    step,
-    set: 'held-out',
-    n: rows.length,
-    scores: { agreement: { value: mean(agreement), interval: [low, high] } },
+  const items = agreement.map((agrees, i) => ({ id: String(i), scores: { agreement: agrees } }))
+  return setRow({ step, set: 'held-out' }, items, {
     primary: 'agreement',
     scoreNames: { agreement: 'agreement with labels' },
     criteria: {
@@ -80,8 +77,7 @@ const evaluate = async (
     baselines: {
       majority: { scores: { agreement: { value: majority } }, note: 'always the more frequent label' },
     },
-    items: agreement.map((agrees, i) => ({ id: String(i), scores: { agreement: agrees } })),
-  }
+  })
 }
 
 const runInfo = (config: LearnedVerifierConfig, data: LabelledData) => {

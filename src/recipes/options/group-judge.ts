@@ -17,9 +17,10 @@ import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
-import { choice } from '../../train/config.ts'
+import { choice, orAbsent } from '../../train/config.ts'
 import { formatInteger } from '../../util/format.ts'
 import { Rng } from '../../util/rng.ts'
+import { amount, fraction } from '../../util/setting-shapes.ts'
 import { mean } from '../../util/statistics.ts'
 import { checkFleet, judgeMetrics } from '../common/judging.ts'
 import { refuse } from '../common/refuse.ts'
@@ -33,17 +34,8 @@ const scriptedSchema = z.strictObject({
     'training',
     "Whose scores it sees: those of training's judge, faults included, or the truth.",
   ),
-  noise: z
-    .number()
-    .min(0)
-    .default(0.1)
-    .describe('Standard deviation of what it adds at random to every score.'),
-  placeBias: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0)
-    .describe('What the first place gains and the last one loses.'),
+  noise: amount.default(0.1).describe('Standard deviation of what it adds at random to every score.'),
+  placeBias: fraction.default(0).describe('What the first place gains and the last one loses.'),
 })
 
 const chatSchema = z
@@ -238,11 +230,10 @@ const check = (judge: GroupJudge, { groupsBy, noise, samples, scoredBy = [] }: R
 }
 
 const shape = {
-  groupJudge: groupJudgeSchema
-    .optional()
-    .describe(
-      "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
-    ),
+  groupJudge: orAbsent(
+    groupJudgeSchema,
+    "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
+  ),
 }
 
 export const groupJudge: RewardOption<typeof shape> = {

@@ -1,6 +1,6 @@
 /** @file What stands between the truth and a reward in an experiment: spoilt rubrics, inverted verdicts, scores drawn at random. */
 
-import { z } from 'zod'
+import type { z } from 'zod'
 import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { perturbRubric } from '../../rubric/perturb.ts'
@@ -9,6 +9,7 @@ import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { choice } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
+import { fraction } from '../../util/setting-shapes.ts'
 import { refuse } from '../common/refuse.ts'
 import type { RewardOption } from './option.ts'
 
@@ -22,10 +23,7 @@ const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'rem
 const shape = {
   noise: choice(NOISES, 'none', 'Rubrics spoilt on purpose; a negative control.'),
   reward: choice(['rubric', 'random'], 'rubric', '`random`: rewards drawn at random, a negative control.'),
-  flipRate: z
-    .number()
-    .min(0)
-    .max(1)
+  flipRate: fraction
     .default(0)
     .describe('Chance that a verdict is inverted before it is scored: a noisy judge.'),
 }

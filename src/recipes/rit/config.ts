@@ -11,12 +11,15 @@ import {
   kindSchema,
   lossSetting,
   madeProblemCount,
+  orAbsent,
   orNull,
   pipelinedShape,
   recipeSetting,
   rolloutSetting,
+  section,
   testSampleCount,
 } from '../../train/config.ts'
+import { fraction, natural } from '../../util/setting-shapes.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
@@ -25,16 +28,13 @@ import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
 /** Lists with a score between 0 and 1. */
 const packingSchema = kindSchema('packing', MINIATURES['packing-thinking'].settings.shape)
 
 /** Answers that are right or wrong. */
 const arithmeticSchema = kindSchema('arithmetic', {
   operations: MINIATURES.arithmetic.settings.shape.operations,
-  pool: size.default(4096).describe('Questions to train on, which recur.'),
+  pool: natural.default(4096).describe('Questions to train on, which recur.'),
 })
 
 /** Rows of a file, answered by a chat model. */
@@ -61,22 +61,19 @@ const rubricSchema = z.strictObject({
     "- `oracle`: how the task is really won, written by whoever made it - `initial`: what separates a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
   ),
   file: orNull(z.string(), 'The rubric, or rubrics, of `source: file`.'),
-  criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
-  traces: z
-    .strictObject({
-      initial: size.default(3).describe('Traces that a first rubric is written from.'),
-      refined: size.default(64).describe('Traces that it is refined with.'),
-    })
-    .prefault({})
-    .describe('Good traces, and as many poor ones, that `initial` and `refined` see.'),
+  criteria: natural.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
+  traces: section('Good traces, and as many poor ones, that `initial` and `refined` see.', {
+    initial: natural.default(3).describe('Traces that a first rubric is written from.'),
+    refined: natural.default(64).describe('Traces that it is refined with.'),
+  }),
   problems: madeProblemCount
     .default(128)
     .describe('Training problems whose responses by the start are looked through for them.'),
-  rounds: size.default(3).describe('Rounds of refinement.'),
+  rounds: natural.default(3).describe('Rounds of refinement.'),
 })
 
 const fusionSchema = z.strictObject({
-  alpha: share
+  alpha: fraction
     .default(0.5)
     .describe(
       'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
@@ -127,18 +124,17 @@ export const ritSchema = z.strictObject({
     'rubric',
     'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
   ),
-  group: groupSettingsSchema
-    .optional()
-    .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
+  group: orAbsent(
+    groupSettingsSchema,
+    'How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.',
+  ),
   fusion: fusionSchema
     .prefault({})
     .describe('How the reward of the thinking and that of the answer become one.'),
-  control: z
-    .enum(['random', 'shuffled', 'flipped'])
-    .optional()
-    .describe(
-      'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
-    ),
+  control: orAbsent(
+    z.enum(['random', 'shuffled', 'flipped']),
+    'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
+  ),
   normalise: choice(
     ['reward', 'part'],
     'reward',

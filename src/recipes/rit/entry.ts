@@ -1,7 +1,7 @@
 /** @file The rit recipe as the command line knows it, with its presets: the miniature in minutes, the long run, the paper's numbers. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import { miniature, type RecipeEntry } from '../common/recipe.ts'
+import { miniature, type Presets, type RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
 
@@ -39,7 +39,7 @@ const PAPER = {
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const ritPresets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+export const ritPresets: Presets = {
   quick: {
     summary: '80 steps on packing lists with thinking, from a shipped start, about three minutes on 2 cores',
     config: {

@@ -28,13 +28,12 @@ export const runRit = async (
   config: RitConfig,
   options: RunOptions,
   judgeModel?: ChatModel,
-): Promise<RunResult> => {
-  return runMethod(config, options, {
+): Promise<RunResult> =>
+  runMethod(config, options, {
     start: checkRit(config, 'run'),
     info: { primarySet: testNameOf(config), rewardFormula: describeRitRewards(config) },
     learn: run => openTask(config, run.folder, ritTask => learnTask(config, run, ritTask), judgeModel),
   })
-}
 
 const learnTask = async <Problem>(
   config: RitConfig,

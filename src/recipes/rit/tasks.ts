@@ -19,7 +19,6 @@ import { scored, type ThinkingTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task, type TaskWith } from '../../tasks/task.ts'
 import type { Thinking, ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 import type { ModelShape } from '../../train/config.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { mean } from '../../util/statistics.ts'
 import { openJudging, openThinkingJudging } from '../common/judging.ts'
 import { MINIATURES } from '../common/miniatures.ts'
@@ -111,13 +110,12 @@ export interface ThinkingJudges<Problem>
  * @throws ConfigError for a judge that cannot be used
  */
 const thinkingJudges = <Problem>(
-  config: Pick<RitConfig, 'judge' | 'thinkingBy' | 'group' | 'seed'>,
+  judge: NonNullable<RitConfig['judge']>,
+  config: Pick<RitConfig, 'thinkingBy' | 'group' | 'seed'>,
   task: Pick<Task<Problem>, 'question' | 'thinking'>,
   model?: ChatModel,
 ): ThinkingJudges<Problem> => {
-  const { judge, thinkingBy } = config
-  if (judge === null)
-    throw new ConfigError('judge: expected one, got nothing', { hint: 'set judge.fleet.endpoints' })
+  const { thinkingBy } = config
   const form = thinkingBy === 'steps' ? STEP_JUDGE : THINKING_JUDGE
   const { grader, metrics, close } = openThinkingJudging(judge, form, model)
   const together = thinkingBy === 'group' ? groupJudging(judge, config, task, model) : null
@@ -230,7 +228,8 @@ export const openTask = <Result>(
     })
   }
   const { judge } = config
-  const ofMiniature: Use<Result> = task => opened(task, judge ? thinkingJudges(config, task, model) : {})
+  const ofMiniature: Use<Result> = task =>
+    opened(task, judge ? thinkingJudges(judge, config, task, model) : {})
   return byKind(config, ofMiniature, task => {
     const answers = openJudging(judge, model)
     const paid =
@@ -239,7 +238,7 @@ export const openTask = <Result>(
       ...{ task, folder, maxTokens: config.rollout.maxTokens },
       ...{ grader: answers.grader, binary: paid?.grader },
     })
-    const judges = judge ? thinkingJudges(config, questions, model) : null
+    const judges = judge ? thinkingJudges(judge, config, questions, model) : null
     return opened(questions, {
       ...(judges ?? { verifier: NO_OTHERS }),
       metrics: () => ({ ...answers.metrics(), ...paid?.metrics(), ...judges?.metrics() }),

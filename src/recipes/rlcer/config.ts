@@ -9,11 +9,14 @@ import {
   choice,
   flag,
   kindSchema,
+  orAbsent,
   orNull,
   pipelinedShape,
   recipeSetting,
   rolloutSetting,
+  section,
 } from '../../train/config.ts'
+import { amount, fraction, natural, whole } from '../../util/setting-shapes.ts'
 import { anchorsSetting } from '../common/anchors.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
@@ -31,31 +34,27 @@ const logicSchema = kindSchema('logic', LOGIC_THINKING.settings.shape)
 /** Rows of a file, answered by a chat model. */
 const questionsSchema = kindSchema('questions', {
   ...questionTaskShape,
-  tests: moreTestsSchema
-    .optional()
-    .describe(
-      'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
-    ),
+  tests: orAbsent(
+    moreTestsSchema,
+    'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
+  ),
 })
 
 const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 
 export type QuestionsConfig = z.output<typeof questionsSchema>
 
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
 const rubricVerifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
   kindSchema('exact', {}),
   /** The same with verdicts inverted at random, always the same ones of a rollout. */
   kindSchema('noisy', {
-    flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
+    flipRate: fraction.default(0.1).describe('Chance that a verdict is inverted.'),
   }),
   /** A judge by script that goes easy on some criteria, always on the same ones of the same response. */
   kindSchema('lenient', {
-    share: share.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
-    rate: share.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
+    share: fraction.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
+    rate: fraction.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
   }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
   kindSchema('judge', {
@@ -111,7 +110,7 @@ export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
   enabled: flag(true, 'False: no rubricators in training at all, so that RLVR is compared at its own cost.'),
-  maxTokens: size.default(112).describe('Most tokens of a response.'),
+  maxTokens: natural.default(112).describe('Most tokens of a response.'),
   evolving: flag(true, 'Paid for valid criteria beside the format; false: the arm without evolving.'),
   uninformative: choice(
     ['neutral', 'zero', 'mask'],
@@ -136,16 +135,14 @@ const evaluationSchema = z.strictObject({
     .unwrap()
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
-  maxTokens: size.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
+  maxTokens: natural.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
   hinted: flag(true, "Also with a rubric of the policy's own as hints, at the start and the end."),
   placebo: flag(true, 'Then also with the hints of another question, as long as its own.'),
   bestOf: z
-    .array(size)
+    .array(natural)
     .default([])
     .describe('Expected best score of so many of the samples; at most as many as there are.'),
-  rubrics: z
-    .int()
-    .min(0)
+  rubrics: whole
     .max(1_000_000)
     .default(100)
     .describe('Questions on which proposed rubrics are looked at, at the start and the end; 0: none.'),
@@ -157,31 +154,28 @@ export const rlcerSchema = z.strictObject({
   coldStart: coldStartSetting(arithmeticPhaseSchema).meta({ only: 'task.kind: arithmetic' }),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
   reasonerReward: choice(REASONER_REWARDS, 'outcome+rubric', 'What a reasoner is paid for.'),
-  emptyCot: orNull(share, 'Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
+  emptyCot: orNull(
+    fraction,
+    'Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.',
+  ),
   ...criteriaOptionsShape,
   dedupe: flag(true, 'Criteria with the same words count once for a reasoner.'),
   maskFinalAnswer: flag(true, 'Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
   anchors: anchorsSetting,
-  overlong: z
-    .strictObject({
-      buffer: size.describe('Tokens before the limit from which a response is too long.'),
-      factor: z.number().min(0).default(1).describe('Most that is taken off for it.'),
-    })
-    .nullable()
-    .default(null)
-    .describe(
-      'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
-    ),
+  overlong: orNull(
+    z.strictObject({
+      buffer: natural.describe('Tokens before the limit from which a response is too long.'),
+      factor: amount.default(1).describe('Most that is taken off for it.'),
+    }),
+    'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
+  ),
   rubricator: rubricatorSchema.prefault({}).describe('The role that proposes rubrics.'),
   verifier: rubricVerifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
-  control: z
-    .enum(CONTROLS)
-    .nullable()
-    .default(null)
-    .describe(
-      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
-    ),
+  control: orNull(
+    z.enum(CONTROLS),
+    'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+  ),
   controlAt: choice(['reward', 'verdicts'], 'reward', 'Where the control takes the place of the truth.'),
   critic: criticSchema
     .nullable()
@@ -192,31 +186,22 @@ export const rlcerSchema = z.strictObject({
     'sum',
     "`sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both.",
   ),
-  advantage: z
-    .strictObject({
-      ...advantageSchema.shape,
-      scale: advantageSchema.shape.scale
-        .unwrap()
-        .default('batch')
-        .describe("`batch`: each role's advantages to mean 0 and variance 1 over the step."),
-      perPart: flag(
-        false,
-        'Each part of a reward is normalised within its question before they are added up.',
-      ),
-    })
-    .prefault({})
-    .describe('Without a critic.'),
-  scaffold: z
-    .strictObject(scaffoldShape)
-    .nullable()
-    .default(null)
-    .describe(
-      "Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none.",
-    ),
+  advantage: section('Without a critic.', {
+    ...advantageSchema.shape,
+    scale: advantageSchema.shape.scale
+      .unwrap()
+      .default('batch')
+      .describe("`batch`: each role's advantages to mean 0 and variance 1 over the step."),
+    perPart: flag(false, 'Each part of a reward is normalised within its question before they are added up.'),
+  }),
+  scaffold: orNull(
+    z.strictObject(scaffoldShape),
+    "Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none.",
+  ),
   ratio: scaffoldRatio,
   loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
   rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 96 }),
-  questionsTogether: size
+  questionsTogether: natural
     .default(16)
     .describe(
       'Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there.',

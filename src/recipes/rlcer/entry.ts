@@ -1,7 +1,7 @@
 /** @file The rlcer recipe as the command line knows it, with its presets: the miniature in minutes, the long run, the paper's numbers. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import type { RecipeEntry } from '../common/recipe.ts'
+import type { Presets, RecipeEntry } from '../common/recipe.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { planRlcer } from './plan.ts'
 
@@ -15,7 +15,7 @@ const MINIATURE = {
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const rlcerPresets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+export const rlcerPresets: Presets = {
   quick: {
     summary:
       'arithmetic from a shipped start: thinking is paid for by rubrics that the policy proposes, minutes on 2 cores',

@@ -9,8 +9,8 @@ import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
 import { judgedText } from '../sft/roles.ts'
-import { agreementBySign, agreementMetrics, type Compared } from './metrics.ts'
-import { LearnedThinkingVerifier } from './verifiers.ts'
+import { agreementMetrics, type Compared } from './metrics.ts'
+import { learnedThinkingVerifier } from './verifiers.ts'
 
 const task = arithmeticTask()
 const criterion = (text: string, points = 1): Criterion => ({ id: text, text, points })
@@ -21,7 +21,7 @@ const itemOf = (index: number, thinking: string, criteria: Criterion[]): Verifie
   rubric: { criteria },
 })
 
-describe('LearnedThinkingVerifier', () => {
+describe('learnedThinkingVerifier', () => {
   const counting = () => {
     const asked: { question: string; response: string; text: string }[] = []
     let fails = false
@@ -35,7 +35,7 @@ describe('LearnedThinkingVerifier', () => {
 
   it('asks with question, thinking and criterion, once for the same, and names verdicts by their criteria', async () => {
     const model = counting()
-    const verifier = new LearnedThinkingVerifier(model, task)
+    const verifier = learnedThinkingVerifier(model, task)
     const twice = [
       itemOf(1, 'check 1', [criterion('yes'), criterion('no')]),
       itemOf(1, 'check 1', [{ ...criterion('yes'), id: 'other' }]),
@@ -64,7 +64,7 @@ describe('LearnedThinkingVerifier', () => {
 
   it('asks again after a failure', async () => {
     const model = counting()
-    const verifier = new LearnedThinkingVerifier(model, task)
+    const verifier = learnedThinkingVerifier(model, task)
     model.fail(true)
     await expect(verifier.verify([itemOf(1, 'x', [criterion('yes')])])).rejects.toThrow(/out of order/)
     model.fail(false)
@@ -90,11 +90,11 @@ describe('agreement with execution', () => {
       compared(-1, null, true),
       compared(1, true, null),
     ]
-    const { all: whole, reward, penalty } = agreementBySign(all)
-    expect(reward).toEqual({ agreement: 0.75, falseAccepts: 1 / 3, falseRejects: 0, n: 4 })
-    expect(penalty).toEqual({ agreement: 0.5, falseAccepts: null, falseRejects: 0.5, n: 2 })
-    expect(whole).toEqual({ agreement: 4 / 6, falseAccepts: 1 / 3, falseRejects: 1 / 3, n: 6 })
-    expect(agreementMetrics(all).verifierFalseAccepts).toEqual({ reward: 1 / 3, penalty: null })
+    expect(agreementMetrics(all)).toEqual({
+      verifierAgreement: { reward: 0.75, penalty: 0.5 },
+      verifierFalseAccepts: { reward: 1 / 3, penalty: null },
+      verifierFalseRejects: { reward: 0, penalty: 0.5 },
+    })
     expect(agreementMetrics([]).verifierAgreement).toEqual({ reward: null, penalty: null })
   })
 })
@@ -139,9 +139,9 @@ describe('a verifier that learnt from labels', () => {
     const { checkpoint } = await runLearnedVerifier(config, { dir: join(folder, 'run'), resume: false })
     const learned = await LearnedVerifier.open(checkpoint!)
     try {
-      const said = await new LearnedThinkingVerifier(learned, task).verify(items)
+      const said = await learnedThinkingVerifier(learned, task).verify(items)
       const compared = items.map((_, i) => ({ points: -1, said: said[i][0], truth: truth[i][0] }))
-      expect(agreementBySign(compared).penalty.agreement).toBeGreaterThan(0.9)
+      expect(agreementMetrics(compared).verifierAgreement.penalty).toBeGreaterThan(0.9)
     } finally {
       await learned.close()
     }

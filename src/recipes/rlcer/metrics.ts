@@ -29,52 +29,28 @@ export interface Compared {
   truth: Verdict
 }
 
-export interface VerifierAgreement {
-  /** Share of verdicts that are as execution has them. */
-  agreement: number | null
-  /** Share of criteria that are not met and are said to be. */
-  falseAccepts: number | null
-  /** Share of criteria that are met and are said not to be. */
-  falseRejects: number | null
-  /** Verdicts that both gave. */
-  n: number
-}
-
 const answerShare = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
   meanKnown(items.map(item => Number(test(item))))
 
-const agreementOf = (compared: readonly Compared[]): VerifierAgreement => {
-  const both = compared.filter(({ said, truth }) => said.met !== null && truth.met !== null)
-  return {
-    agreement: answerShare(both, ({ said, truth }) => said.met === truth.met),
-    falseAccepts: answerShare(
-      both.filter(({ truth }) => !truth.met),
-      ({ said }) => said.met === true,
-    ),
-    falseRejects: answerShare(
-      both.filter(({ truth }) => truth.met === true),
-      ({ said }) => !said.met,
-    ),
-    n: both.length,
-  }
-}
-
-/** The same for rewards and for penalties by themselves: they err in different directions. */
-export const agreementBySign = (
-  compared: readonly Compared[],
-): Record<'all' | 'reward' | 'penalty', VerifierAgreement> => ({
-  all: agreementOf(compared),
-  reward: agreementOf(compared.filter(({ points }) => points > 0)),
-  penalty: agreementOf(compared.filter(({ points }) => points < 0)),
-})
-
-/** As metrics of a step or an evaluation, by the sign of the points. */
+/**
+ * As metrics of a step or an evaluation: how often verdicts are as execution has them, how often criteria are said to be met that are
+ * not, and the other way round. Rewards and penalties by themselves: they err in different directions.
+ */
 export const agreementMetrics = (compared: readonly Compared[]) => {
-  const { reward, penalty } = agreementBySign(compared)
+  const both = compared.filter(({ said, truth }) => said.met !== null && truth.met !== null)
+  const bySign = (share: (own: readonly Compared[]) => number | null) => ({
+    reward: share(both.filter(({ points }) => points > 0)),
+    penalty: share(both.filter(({ points }) => points < 0)),
+  })
+  const wrong = (own: readonly Compared[], met: boolean) =>
+    answerShare(
+      own.filter(({ truth }) => truth.met === met),
+      ({ said }) => said.met !== met,
+    )
   return {
-    verifierAgreement: { reward: reward.agreement, penalty: penalty.agreement },
-    verifierFalseAccepts: { reward: reward.falseAccepts, penalty: penalty.falseAccepts },
-    verifierFalseRejects: { reward: reward.falseRejects, penalty: penalty.falseRejects },
+    verifierAgreement: bySign(own => answerShare(own, ({ said, truth }) => said.met === truth.met)),
+    verifierFalseAccepts: bySign(own => wrong(own, false)),
+    verifierFalseRejects: bySign(own => wrong(own, true)),
   }
 }
 

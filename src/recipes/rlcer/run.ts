@@ -25,13 +25,12 @@ export const runRlcer = async (
   config: RlcerConfig,
   options: RunOptions,
   parts: RlcerRunParts = {},
-): Promise<RunResult> => {
-  return runMethod(config, options, {
+): Promise<RunResult> =>
+  runMethod(config, options, {
     start: checkRlcer(config, 'run', parts),
     info: { primarySet: EVALUATED_SETS.plain, rewardFormula: describeRlcerRewards(config) },
     learn: run => withRlcerTask(config, run.folder, task => learnTask(config, run, task, parts)),
   })
-}
 
 /** The same for every task. */
 const learnTask = async <Problem>(

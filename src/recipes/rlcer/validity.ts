@@ -2,26 +2,18 @@
 
 import { criterionCorrelation, isValidCriterion } from '../../eval/validity.ts'
 import type { AnchorFinding } from '../../grade/anchors.ts'
+import type { Proposal } from '../../grade/proposal/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { RlcerConfig } from './config.ts'
 
 /** What a verifier said of one rubric on every response to its question. */
-export interface VerifiedRubric {
-  /** Criteria that were written, usable or not: K. */
-  K: number
-  wellFormed: boolean
-  criteria: readonly Criterion[]
+export interface VerifiedRubric extends Pick<Proposal, 'K' | 'wellFormed' | 'criteria'> {
   /** By response, in the order of the criteria. */
   verdicts_N_K: readonly (readonly Verdict[])[]
 }
 
-export interface ValiditySettings {
-  /** Valid strictly above this correlation. */
-  alpha: number
-  /** The absence of a penalised flaw counts as satisfaction; literally read, a penalty is valid where it goes with being right. */
-  signAware: boolean
-  /** What a missing verdict counts as. */
-  onNull: 'drop' | 'as-false'
-}
+/** When a criterion counts as valid. */
+export type ValiditySettings = Omit<RlcerConfig['validity'], 'proxies'>
 
 /** A proposed criterion with what it says of the responses, and whether that goes with their being right. */
 export interface JudgedCriterion {

@@ -10,7 +10,7 @@ import { readRubricFile } from '../../rubric/formats/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import type { Task, TaskWith } from '../../tasks/task.ts'
-import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
+import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { RecentMap } from '../../util/recent-map.ts'
@@ -31,48 +31,38 @@ const MOST_KNOWN = 100_000
  * Asks a learned verifier whether thinking meets criteria, many questions in one call of the model. The same question (words of
  * criterion, problem and response) is asked once.
  */
-export class LearnedThinkingVerifier<Problem> implements ThinkingVerifier<Problem> {
-  readonly #learned: Pick<LearnedVerifier, 'grade'>
-  readonly #task: Pick<Task<Problem>, 'question'>
-  readonly #known = new RecentMap<string, Verdict>(MOST_KNOWN)
-  readonly #underWay = new Map<string, Promise<Verdict>>()
-
-  constructor(learned: Pick<LearnedVerifier, 'grade'>, task: Pick<Task<Problem>, 'question'>) {
-    this.#learned = learned
-    this.#task = task
-  }
-
-  verify(items: readonly VerifierItem<Problem>[]): Promise<Verdict[][]> {
-    return Promise.all(
-      items.map(({ problem, response, rubric: { criteria } }) => {
-        const question = this.#task.question(problem)
-        const text = judgedText(response)
-        return Promise.all(
-          criteria.map(async criterion => ({
-            ...(await this.#ask(question, text, criterion.text)),
-            criterionId: criterion.id,
-          })),
-        )
-      }),
-    )
-  }
-
-  async #ask(question: string, response: string, text: string): Promise<Verdict> {
-    const key = JSON.stringify([question, response, text])
-    return this.#known.get(key) ?? this.#underWay.get(key) ?? this.#grade(key, { question, response, text })
-  }
-
-  #grade(key: string, { question, response, text }: Record<'question' | 'response' | 'text', string>) {
+export const learnedThinkingVerifier = <Problem>(
+  learned: Pick<LearnedVerifier, 'grade'>,
+  task: Pick<Task<Problem>, 'question'>,
+): ThinkingVerifier<Problem> => {
+  const known = new RecentMap<string, Verdict>(MOST_KNOWN)
+  const underWay = new Map<string, Promise<Verdict>>()
+  const grade = (key: string, question: string, response: string, text: string) => {
     const prompt = [{ role: 'user' as const, content: question }]
-    const asked = this.#learned
+    const asked = learned
       .grade({ prompt, response }, [{ id: '', text, points: 1 }])
       .then(([verdict]) => {
-        this.#known.set(key, verdict)
+        known.set(key, verdict)
         return verdict
       })
-      .finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, asked)
+      .finally(() => underWay.delete(key))
+    underWay.set(key, asked)
     return asked
+  }
+  const ask = async (question: string, response: string, { id, text }: Criterion) => {
+    const key = JSON.stringify([question, response, text])
+    const verdict = known.get(key) ?? underWay.get(key) ?? grade(key, question, response, text)
+    return { ...(await verdict), criterionId: id }
+  }
+  return {
+    verify: items =>
+      Promise.all(
+        items.map(({ problem, response, rubric: { criteria } }) => {
+          const question = task.question(problem)
+          const text = judgedText(response)
+          return Promise.all(criteria.map(criterion => ask(question, text, criterion)))
+        }),
+      ),
   }
 }
 
@@ -142,19 +132,14 @@ export const openRubricVerifier = async <Problem>(
       return { verifier: noisyVerifier(exact!, verifier.flipRate), truth: exact, close }
     case 'lenient':
       return { verifier: lenientVerifier(exact!, verifier), truth: exact, close }
-    case 'judge': {
-      const judging = openThinkingJudging(verifier.judge, RUBRIC_VERIFIER, verifierModel)
-      return {
-        verifier: new JudgeVerifier(judging.grader, task),
-        truth: exact,
-        metrics: () => judging.metrics(),
-        close: () => judging.close(),
-      }
-    }
+    case 'judge':
     case 'rules': {
-      const judging = verifier.judge && openThinkingJudging(verifier.judge, RUBRIC_VERIFIER, verifierModel)
+      const judge = verifierJudge(verifier)
+      const judging = judge && openThinkingJudging(judge, RUBRIC_VERIFIER, verifierModel)
+      const grader =
+        verifier.kind === 'rules' ? byWords(readRules(verifier.file), judging?.grader) : judging!.grader
       return {
-        verifier: new JudgeVerifier(byWords(readRules(verifier.file), judging?.grader), task),
+        verifier: new JudgeVerifier(grader, task),
         truth: exact,
         ...(judging && { metrics: () => judging.metrics() }),
         close: async () => judging?.close(),
@@ -163,7 +148,7 @@ export const openRubricVerifier = async <Problem>(
     case 'learned': {
       const learned = await LearnedVerifier.open(verifier.folder, { threshold: verifier.threshold })
       return {
-        verifier: new LearnedThinkingVerifier(learned, task),
+        verifier: learnedThinkingVerifier(learned, task),
         truth: exact,
         close: () => learned.close(),
       }

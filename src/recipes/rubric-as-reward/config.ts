@@ -14,13 +14,16 @@ import {
   flag,
   lossSetting,
   madeProblemCount,
+  orAbsent,
   orNull,
   recipeSetting,
   reinforcementShape,
+  section,
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { amount, natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
@@ -29,11 +32,7 @@ import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 
 const sharedShape = {
   name: z.string().min(1).optional().describe('Its name in metrics; its kind when absent.'),
-  weight: z
-    .number()
-    .positive()
-    .default(1)
-    .describe('Problems of this source, relative to the weights of the others.'),
+  weight: positive.default(1).describe('Problems of this source, relative to the weights of the others.'),
 }
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
@@ -41,12 +40,10 @@ const fileSourceSchema = z.strictObject({
   kind: z.enum(LOGIC_FILE_FORMATS).describe('Form of the rows.'),
   path: z.string().min(1).describe('The file.'),
   ...sharedShape,
-  part: z
-    .enum(['train', 'test'])
-    .optional()
-    .describe(
-      'Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows.',
-    ),
+  part: orAbsent(
+    z.enum(['train', 'test']),
+    'Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows.',
+  ),
 })
 
 /** Generated problems; what is absent is the task's own setting. */
@@ -55,10 +52,10 @@ const generatedSourceSchema = z.strictObject({
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
-  labels: z
-    .enum(['two-way', 'three-way'])
-    .optional()
-    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
+  labels: orAbsent(
+    z.enum(['two-way', 'three-way']),
+    'Which answers there are: true and false, or unknown as well; each as often.',
+  ),
   ...problemShape,
 })
 
@@ -128,17 +125,14 @@ const taskSchema = z.strictObject({
     'Rows to train on, in the format of ProntoQA, ProofWriter or FOLIO; null: generated problems.',
   ),
   format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows.'),
-  sources: sourcesSchema
-    .optional()
-    .describe(
-      "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Metrics are reported for each of them as well.",
-    ),
-  formulas: z
-    .enum(['hidden', 'shown'])
-    .optional()
-    .describe(
-      'With chat prompts: whether premises and conclusion are shown with their formulas, where they have some. Absent: hidden.',
-    ),
+  sources: orAbsent(
+    sourcesSchema,
+    "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Metrics are reported for each of them as well.",
+  ),
+  formulas: orAbsent(
+    z.enum(['hidden', 'shown']),
+    'With chat prompts: whether premises and conclusion are shown with their formulas, where they have some. Absent: hidden.',
+  ),
   hops: hops
     .default(5)
     .describe(
@@ -167,34 +161,24 @@ const evaluationSchema = z.strictObject({
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
   samples: testSampleCount.default(2).describe('Samples of each problem.'),
   greedy: sampled.greedy.describe('Also test greedily, with the likeliest tokens.'),
-  maxTokens: z
-    .int()
-    .positive()
-    .optional()
-    .describe('Most tokens of an answer; as many as in training when absent.'),
+  maxTokens: natural.optional().describe('Most tokens of an answer; as many as in training when absent.'),
   sets: z
     .array(z.enum(LOGIC_TEST_SETS))
     .default(['train-distribution', 'shortcut-free'])
     .describe('Test sets.'),
   realFile: orNull(z.string(), "Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
-  sources: sourcesSchema
-    .optional()
-    .describe(
-      'A test set, before the named ones, of these sources in proportion to their weights: the most of `problems` that they hold.',
-    ),
-  hops: z
-    .array(hopCount)
-    .optional()
-    .describe(
-      "One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end.",
-    ),
-  hopsBetween: z
-    .array(hopCount)
-    .min(1)
-    .optional()
-    .describe(
-      'Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent.',
-    ),
+  sources: orAbsent(
+    sourcesSchema,
+    'A test set, before the named ones, of these sources in proportion to their weights: the most of `problems` that they hold.',
+  ),
+  hops: orAbsent(
+    z.array(hopCount),
+    "One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end.",
+  ),
+  hopsBetween: orAbsent(
+    z.array(hopCount).min(1),
+    'Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent.',
+  ),
   hopProblems: testProblemCount.optional().describe('Problems of each of those; 200 when absent.'),
 })
 
@@ -204,44 +188,35 @@ export const rubricAsRewardSchema = z.strictObject({
   coldStart: coldStartSetting(logicPhaseSchema),
   task: taskSchema.prefault({}).describe('What is trained on.'),
   condition: choice(CONDITIONS, 'rubric', 'Which criteria are rewarded, with which weights.'),
-  weights: z
-    .partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0))
-    .nullable()
-    .default(null)
-    .describe("Other weights than the condition's, by criterion; for conditions that are weighted sums."),
+  weights: orNull(
+    z.partialRecord(z.enum(LOGIC_CRITERIA), amount),
+    "Other weights than the condition's, by criterion; for conditions that are weighted sums.",
+  ),
   credit: choice(
     ['scalar', 'per-step'],
     'scalar',
     "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
   ),
-  stepWeight: z
-    .number()
-    .min(0)
+  stepWeight: amount
     .default(1)
     .describe("Weight of the step's own advantage beside the rollout's, with `per-step`."),
-  control: z
-    .enum(['random', 'shuffled', 'flipped'])
-    .optional()
-    .describe(
-      "A negative control: training is rewarded at random, by another problem's rubric, or by every score inverted. Absent: by the rubric.",
-    ),
-  softCriteria: z
-    .enum(['heuristic', 'learned', 'exact'])
-    .optional()
-    .describe(
-      "C4 and C5 in training: by the paper's proxies (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
-    ),
-  verifier: labelledVerifierSchema
-    .optional()
-    .describe(
-      "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",
-    ),
+  control: orAbsent(
+    z.enum(['random', 'shuffled', 'flipped']),
+    "A negative control: training is rewarded at random, by another problem's rubric, or by every score inverted. Absent: by the rubric.",
+  ),
+  softCriteria: orAbsent(
+    z.enum(['heuristic', 'learned', 'exact']),
+    "C4 and C5 in training: by the paper's proxies (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
+  ),
+  verifier: orAbsent(
+    labelledVerifierSchema,
+    "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",
+  ),
   ...criteriaOptionsShape,
-  grader: logicGraderSchema
-    .optional()
-    .describe(
-      'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
-    ),
+  grader: orAbsent(
+    logicGraderSchema,
+    'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
+  ),
   noveltyDiscount: flag(
     false,
     "Restated, repeated and tautological steps are left out of C2's mean (off in the paper).",
@@ -251,34 +226,27 @@ export const rubricAsRewardSchema = z.strictObject({
     'grpo',
     '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
   ),
-  accepted: z
-    .strictObject({
+  accepted: orAbsent(
+    z.strictObject({
       distinct: flag(true, 'The same response counts once.'),
-      atMost: z.int().positive().optional().describe('Most of a problem.'),
-    })
-    .optional()
-    .describe(
-      'Which of the accepted rollouts of a problem are learnt; absent: all of them, as often as they were written.',
-    ),
-  demonstrations: z
-    .strictObject({
+      atMost: natural.optional().describe('Most of a problem.'),
+    }),
+    'Which of the accepted rollouts of a problem are learnt; absent: all of them, as often as they were written.',
+  ),
+  demonstrations: orAbsent(
+    z.strictObject({
       batch: batchSize(32).describe('Demonstrations a step.'),
       ...demonstrationsShape,
-    })
-    .optional()
-    .describe(
-      "What `method: supervised` learns: settings of the cold start's task that decide which demonstrations are drawn.",
+    }),
+    "What `method: supervised` learns: settings of the cold start's task that decide which demonstrations are drawn.",
+  ),
+  advantage: section('How rewards become advantages.', {
+    ...advantageSchema.shape,
+    redistribute: flag(
+      false,
+      '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
     ),
-  advantage: z
-    .strictObject({
-      ...advantageSchema.shape,
-      redistribute: flag(
-        false,
-        '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
-      ),
-    })
-    .prefault({})
-    .describe('How rewards become advantages.'),
+  }),
   loss: lossSetting('gradus:rar5'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })

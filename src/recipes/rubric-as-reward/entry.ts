@@ -5,7 +5,7 @@ import { formatInteger } from '../../util/format.ts'
 import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import { shorterStart } from '../common/evaluation-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
-import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import type { Presets, RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { optionLines } from '../options/options.ts'
 import { THREE_HOPS } from '../sft/logic-presets.ts'
 import { checkRubricAsReward, modelOf } from './check.ts'
@@ -44,9 +44,7 @@ const longerThanThree = (to: number) => ({
 })
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const rubricAsRewardPresets: Readonly<
-  Record<string, { summary: string; config: Record<string, unknown> }>
-> = {
+export const rubricAsRewardPresets: Presets = {
   longer: {
     summary:
       'a small shipped model that knows proofs of three hops learns longer ones by verification, two minutes',

@@ -4,15 +4,16 @@ import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { MAX_HOPS } from '../../tasks/logic/generator.ts'
-import { kindSchema } from '../../train/config.ts'
+import { kindSchema, orAbsent } from '../../train/config.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
+import { amount, natural, whole } from '../../util/setting-shapes.ts'
 
 export const hopCount = z.int().min(1).max(MAX_HOPS)
 /** Weights by number of hops: `{3: 1, 5: 2}`. */
-export const hopWeights = z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), z.number().min(0))
+export const hopWeights = z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), amount)
 
 const mixShape = {
   from: hopCount.describe('The longest problems at the start.'),
@@ -37,17 +38,11 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
     ...mixShape,
     to: hopCount.describe('Where it ends.'),
     threshold: z.number().gt(0).max(1).default(0.8).describe('Share of success at which the next one comes.'),
-    window: z
-      .int()
-      .positive()
-      .default(5)
-      .describe('Steps whose rollouts on the longest problems are looked at.'),
-    by: z
-      .enum(['proved', 'answered'])
-      .optional()
-      .describe(
-        'What counts as success: a right answer that is proved (also when absent), or any right answer.',
-      ),
+    window: natural.default(5).describe('Steps whose rollouts on the longest problems are looked at.'),
+    by: orAbsent(
+      z.enum(['proved', 'answered']),
+      'What counts as success: a right answer that is proved (also when absent), or any right answer.',
+    ),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
   kindSchema('steps', {
@@ -96,14 +91,12 @@ export const checkSchedule = (schedule: LengthSchedule): void => {
 }
 
 /** Rollouts on problems of the longest length in one step. */
-interface Tally {
-  proved: number
-  graded: number
-}
+const tallySchema = z.strictObject({ proved: whole, graded: natural })
+type Tally = z.output<typeof tallySchema>
 
 const stateSchema = z.strictObject({
   longest: hopCount,
-  window: z.array(z.strictObject({ proved: z.int().min(0), graded: z.int().positive() })),
+  window: z.array(tallySchema),
 })
 
 /** How a rollout on a problem went; null where nothing can be said of it. */

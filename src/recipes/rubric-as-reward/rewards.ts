@@ -117,11 +117,10 @@ export const rolloutAdvantages = (
   condition: Condition,
   weights: CriterionWeights,
   options: GrpoOptions & RubricNormOptions,
-): Advantages => {
-  return condition === 'rubric_norm'
+): Advantages =>
+  condition === 'rubric_norm'
     ? partAdvantagesOf(groups, weights, options)
     : advantagesOf(groups, known => grpoAdvantages(known, options))
-}
 
 const ABOUT = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
 

@@ -30,8 +30,8 @@ import { hasVerifier, learnedJudge, openLearnedVerifier, trainVerifier } from '.
 export const runRubricAsReward = async (
   config: RubricAsRewardConfig,
   options: RunOptions,
-): Promise<RunResult> => {
-  return runMethod({ ...config, steps: trainingSteps(config) }, options, {
+): Promise<RunResult> =>
+  runMethod({ ...config, steps: trainingSteps(config) }, options, {
     start: checkRubricAsReward(config, 'run'),
     info: {
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
@@ -40,7 +40,6 @@ export const runRubricAsReward = async (
     keeps: hasVerifier,
     learn: run => learn(config, run, options),
   })
-}
 
 const learn = async (
   config: RubricAsRewardConfig,

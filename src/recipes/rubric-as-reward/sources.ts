@@ -35,19 +35,17 @@ export interface OpenSource {
   generate: ((seed: string) => (index: number) => LogicTaskExample) | null
 }
 
-/** What generated problems have where a source does not say. */
-export type TaskDefaults = LogicGeneratorOptions
-
 /**
  * Reads the files of some sources. Rows that cannot be read are named in `leftOut`.
  * @param key setting that lists them, for errors
+ * @param defaults what generated problems have where a source does not say
  * @param mayComeLater whether a file may be missing; its source then has no rows
  * @throws ConfigError for a file without a row that can be used; DataError as `readLogicFile`
  */
 export const openSources = (
   sources: readonly SourceSettings[],
   key: string,
-  defaults: TaskDefaults,
+  defaults: LogicGeneratorOptions,
   mayComeLater = false,
 ): OpenSource[] =>
   sources.map((settings, i) => {
@@ -67,7 +65,7 @@ export const openSources = (
     return { ...common, rows, leftOut: unread, generate: null }
   })
 
-const generatorOf = (settings: Exclude<SourceSettings, FileSource>, defaults: TaskDefaults) => {
+const generatorOf = (settings: Exclude<SourceSettings, FileSource>, defaults: LogicGeneratorOptions) => {
   const { kind: _kind, name: _name, weight: _weight, ...own } = settings
   const options = {
     ...defaults,

@@ -18,15 +18,14 @@ import {
   pipelinedShape,
   recipeSetting,
   rolloutSetting,
+  section,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { fraction, natural, positive } from '../../util/setting-shapes.ts'
 import { anchorsSetting } from '../common/anchors.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, recordsPhaseSchema } from '../sft/config.ts'
-
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
 
 const creditSchema = z.strictObject({
   mode: choice(
@@ -51,13 +50,11 @@ const creditSchema = z.strictObject({
 
 const reflectionSchema = z.strictObject({
   enabled: flag(true, 'False: no reflections at all.'),
-  candidates: size.default(8).describe('Candidates a question (m).'),
-  temperature: z
-    .number()
-    .positive()
+  candidates: natural.default(8).describe('Candidates a question (m).'),
+  temperature: positive
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  maxTokens: size.default(40).describe('The default is for records; text needs several hundred.'),
+  maxTokens: natural.default(40).describe('The default is for records; text needs several hundred.'),
   utility: choice(
     UTILITIES,
     'd62',
@@ -74,24 +71,24 @@ const reflectionSchema = z.strictObject({
 
 const recordsTaskSchema = kindSchema('records', {
   ...recordsShape,
-  pool: orNull(size, 'Questions of training; null: new ones without end.'),
+  pool: orNull(natural, 'Questions of training; null: new ones without end.'),
 })
 
 const scriptedJudgeSchema = z.strictObject({
   kind: z.literal('scripted').describe('A script, for records.'),
-  sound: share.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
-  discerning: share.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
+  sound: fraction.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
+  discerning: fraction.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
   oracle: flag(
     false,
     "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
   ),
-  flipRate: share.default(0).describe('Chance that a level is inverted.'),
-  levelRate: share.default(0).describe('Chance that a level is moved by one.'),
+  flipRate: fraction.default(0).describe('Chance that a level is inverted.'),
+  levelRate: fraction.default(0).describe('Chance that a level is moved by one.'),
   noisyStages: z
     .array(z.literal([1, 2, 3, 4]))
     .default([1, 2, 3, 4])
     .describe('Stages whose levels are noisy.'),
-  failRate: share.default(0).describe('Chance that the scoring of a rollout fails.'),
+  failRate: fraction.default(0).describe('Chance that the scoring of a rollout fails.'),
 })
 
 /** A chat model that judges stages, and reflections too unless another one is named for that. */
@@ -100,7 +97,7 @@ const chatJudgeSchema = z
     kind: z.literal('chat').describe('A language model, for research.'),
     ...stageJudgeShape,
     reflect: askSchema.prefault({}).describe('How it is asked about reflections (preset `stages`).'),
-    reflections: judgeSchema('stages').nullable().default(null).describe('Another judge for reflections.'),
+    reflections: orNull(judgeSchema('stages'), 'Another judge for reflections.'),
   })
   .transform(({ reflect, ...judge }) => ({
     ...stageJudgeOf(judge),
@@ -138,25 +135,19 @@ export const rubricemSchema = z.strictObject({
   anchors: anchorsSetting,
   ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
-  control: z
-    .enum(['random', 'shuffled', 'flipped'])
-    .nullable()
-    .default(null)
-    .describe(
-      'A negative control: random rewards of stages, those of other attempts at the question, or inverted.',
-    ),
+  control: orNull(
+    z.enum(['random', 'shuffled', 'flipped']),
+    'A negative control: random rewards of stages, those of other attempts at the question, or inverted.',
+  ),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
   reflection: reflectionSchema
     .prefault({})
     .describe('Reflections on attempts, and what is learnt from them.'),
   memory: memorySchema.prefault({ kind: 'bank' }).describe('Lessons of earlier attempts.'),
-  window: z
-    .strictObject({
-      steps: size.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'),
-      reflectOnRepeat: flag(false, 'Reflect also when a window repeats its questions.'),
-    })
-    .prefault({})
-    .describe('Fresh batches of a window, which are then repeated.'),
+  window: section('Fresh batches of a window, which are then repeated.', {
+    steps: natural.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'),
+    reflectOnRepeat: flag(false, 'Reflect also when a window repeats its questions.'),
+  }),
   loss: lossSetting('gradus:rubricem'),
   rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 48 }),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),

@@ -30,8 +30,8 @@ export const runRubricem = async (
   config: RubricemConfig,
   options: RunOptions,
   parts: RubricemRunParts = {},
-): Promise<RunResult> => {
-  return runMethod(config, options, {
+): Promise<RunResult> =>
+  runMethod(config, options, {
     start: checkRubricem(config, 'run', parts),
     info: { primarySet: REUSE_SETS.plain, rewardFormula: describeRubricemRewards(config) },
     learn: run =>
@@ -39,7 +39,6 @@ export const runRubricem = async (
         learn(config, run, task, parts.policy, metrics),
       ),
   })
-}
 
 /** The same for every task. */
 const learn = async <Problem>(

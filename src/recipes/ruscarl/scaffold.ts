@@ -2,17 +2,12 @@
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import type { RuscarlConfig } from './config.ts'
 
-export interface ScaffoldOptions {
-  /** Say how many points each criterion is worth. Default true. */
-  showPoints?: boolean
-  /** Ask the model not to speak of the criteria. Default true. */
-  forbidMention?: boolean
-  /** Message when nothing is shown; null for none at all, as in the published run. Default null. */
-  whenEmpty?: string | null
-  /** A system message, as the paper has it; or after the last request, for models that do not heed a system message. Default system. */
-  place?: 'system' | 'user'
-}
+/** How criteria are said, and where; what is absent is as in the settings, which say it. */
+export type ScaffoldOptions = Partial<
+  Pick<RuscarlConfig['scaffold'], 'showPoints' | 'forbidMention' | 'whenEmpty' | 'place'>
+>
 
 const numbered = (criteria: readonly Criterion[], worth: (points: number) => string): string =>
   criteria.map(({ text, points }, i) => `Criterion ${i + 1}: ${text}${worth(points)}`).join('\n')

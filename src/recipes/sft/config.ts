@@ -20,14 +20,14 @@ import {
   optimizerSchema,
   orNull,
   recipeSetting,
+  section,
   supervisedOptimizerSchema,
   supervisedSteps,
   testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
-
-const size = z.int().positive()
+import { natural, whole } from '../../util/setting-shapes.ts'
 
 /** Defaults that differ with what is learnt. */
 interface Usual {
@@ -57,15 +57,12 @@ const learningShape = <Optimizer extends z.ZodType>(
     .describe('The model to start from; rows of a file need a chat model, with tokenizer and template.'),
   batch: batchSize(batch).describe('Rows or demonstrations a step.'),
   optimizer: optimizer.describe('AdamW and its learning rate.'),
-  evaluation: z
-    .strictObject({
-      every: z.int().min(0).default(0).describe('Every so many steps; 0: only at the end.'),
-      problems: madeProblemCount.default(evaluation.problems).describe('Of a task: test problems.'),
-      samples: testSampleCount.default(1).describe('Of a task: samples of each problem.'),
-      maxTokens: size.default(evaluation.maxTokens).describe('Of a task: most tokens of a response.'),
-    })
-    .prefault({})
-    .describe('When and how the model is tested.'),
+  evaluation: section('When and how the model is tested.', {
+    every: whole.default(0).describe('Every so many steps; 0: only at the end.'),
+    problems: madeProblemCount.default(evaluation.problems).describe('Of a task: test problems.'),
+    samples: testSampleCount.default(1).describe('Of a task: samples of each problem.'),
+    maxTokens: natural.default(evaluation.maxTokens).describe('Of a task: most tokens of a response.'),
+  }),
 })
 
 /** What each task is learnt with, as its preset has it. */
@@ -155,12 +152,10 @@ const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodL
 
 /** A phase that makes the model which a method starts from. */
 export const coldStartSetting = <Phase extends z.ZodType>(phase: Phase) =>
-  phase
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
+  orNull(
+    phase,
+    "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+  )
 
 export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
 /** The same with thinking before the lists. */
@@ -189,39 +184,32 @@ export const sftRecipeSchema = z.strictObject({
       .prefault({}),
   ),
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
-  task: z
-    .discriminatedUnion('kind', [
+  task: orNull(
+    z.discriminatedUnion('kind', [
       logicStartSchema,
       logicRubricsStartSchema,
       packingStartSchema,
       arithmeticStartSchema,
       recordsStartSchema,
       requestsStartSchema,
-    ])
-    .nullable()
-    .default(null)
-    .describe(
-      'A task whose demonstrations are learnt, from fresh weights or a model that reads its words; null: `data`.',
-    ),
+    ]),
+    'A task whose demonstrations are learnt, from fresh weights or a model that reads its words; null: `data`.',
+  ),
   data: orNull(
     z.string(),
     'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
   ),
   columns: columnsSchema.optional(),
-  holdOut: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Rows of the file that are kept for evaluation: always the same ones.'),
+  holdOut: whole.default(0).describe('Rows of the file that are kept for evaluation: always the same ones.'),
   calls: choice(
     ['auto', 'xml', 'template'],
     'auto',
     "How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags.",
   ),
-  maxTokens: size
+  maxTokens: natural
     .default(16_384)
     .describe("Rows with more tokens are left out and counted; at most the model's context."),
-  maxObservationTokens: size
+  maxObservationTokens: natural
     .default(DEFAULT_OBSERVATION_TOKENS)
     .describe('Most tokens of what a tool said; what is beyond is cut.'),
 })

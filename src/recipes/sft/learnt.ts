@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import { mainTest, type Task } from '../../tasks/task.ts'
+import type { Task } from '../../tasks/task.ts'
 import type { DrawStep } from '../../train/supervised.ts'
 import { type Evaluate, evaluation } from '../common/evaluation.ts'
 import type { SftConfig } from './config.ts'
@@ -79,6 +79,3 @@ export const taskEvaluation =
     }
     return rows
   }
-
-/** The name of a task's first test set. */
-export const primarySetOf = <Problem>(task: Task<Problem>): string => mainTest(task)[0]

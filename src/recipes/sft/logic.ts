@@ -16,7 +16,7 @@ import { buildLogicTokenizerConfig, buildLogicTokenizerJson } from '../../tasks/
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
-import { wordModel } from '../common/word-models.ts'
+import { freshWords } from '../common/word-models.ts'
 import { CRITERION_NAMES, evaluateSets } from '../logic/evaluate.ts'
 import { assertProblemsFit } from '../logic/format.ts'
 import type { ConfigOf, LearntTask } from './learnt.ts'
@@ -29,17 +29,11 @@ export const freshLogicModel = (
   shape: ModelShape,
   seed: number | string,
   vocabulary: readonly string[],
-): ModelSource => ({
-  init: {
-    config: wordModel(vocabulary)(shape),
-    seed,
-    embeddingStd: shape.embeddingStd,
-    files: {
-      'tokenizer.json': `${JSON.stringify(buildLogicTokenizerJson(vocabulary), null, 1)}\n`,
-      'tokenizer_config.json': `${JSON.stringify(buildLogicTokenizerConfig(shape.maxPositions), null, 2)}\n`,
-    },
-  },
-})
+): ModelSource =>
+  freshWords(vocabulary, shape, seed, {
+    'tokenizer.json': `${JSON.stringify(buildLogicTokenizerJson(vocabulary), null, 1)}\n`,
+    'tokenizer_config.json': `${JSON.stringify(buildLogicTokenizerConfig(shape.maxPositions), null, 2)}\n`,
+  })
 
 /** @throws ConfigError for a model that lacks tokens */
 const assertTokens = (folder: string, { length: needed }: readonly string[], asked: boolean): void => {

@@ -14,8 +14,9 @@ import {
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
+import { mainTest } from '../../tasks/task.ts'
 import { assertWords, freshModel } from '../common/word-models.ts'
-import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './learnt.ts'
+import { type ConfigOf, type LearntTask, taskEvaluation } from './learnt.ts'
 import { learnRoles } from './roles.ts'
 
 /** Names for reports: a reader has to see which criteria a response had better not meet. */
@@ -39,7 +40,7 @@ export const learnPacking = (config: ConfigOf<z.output<typeof packingStartSchema
         promptTokens: tripPrompt(trip, hintsOf(task.rubric(trip).criteria)).length,
         newTokens: config.evaluation.maxTokens,
       })),
-    primarySet: primarySetOf(task),
+    primarySet: mainTest(task)[0],
     criterionNames: packingCriterionNames(world),
     evaluate: policy => taskEvaluation(config, policy, [{ task, full: true }]),
     words: {

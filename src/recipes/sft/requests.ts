@@ -24,7 +24,7 @@ import {
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import { mean, meanKnown } from '../../util/statistics.ts'
+import { mean, meanKnown, valuesByName } from '../../util/statistics.ts'
 import { scoresOf } from '../common/evaluated-set.ts'
 import { miniatureShape } from '../common/miniature.ts'
 import type { SftConfig } from './config.ts'
@@ -94,12 +94,12 @@ const ask = async <Drawn extends { messages: Parameters<ChatFormat['encode']>[0]
 }
 
 /** Mean by name, in the order of the names. */
-const meansByName = (values: readonly (readonly [name: string, value: number])[]): Record<string, number> => {
-  const names = [...new Set(values.map(([name]) => name))].sort()
-  return Object.fromEntries(
-    names.map(name => [name, mean(values.filter(([own]) => own === name).map(([, value]) => value))]),
+const meansByName = (values: readonly (readonly [name: string, value: number])[]): Record<string, number> =>
+  Object.fromEntries(
+    valuesByName(values)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, own]) => [name, mean(own)]),
   )
-}
 
 /** Mean of the shares of met and of unmet criteria that are judged so; no verdict is not right. Null where one side is empty. */
 const balancedAccuracy = (

@@ -3,31 +3,16 @@
 import { join } from 'node:path'
 import type { Policy } from '../../policy/policy.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { TaskWith } from '../../tasks/task.ts'
+import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { Rng } from '../../util/rng.ts'
 import type { LabelledRow } from '../learned-verifier/labels.ts'
-import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './learnt.ts'
+import { type ConfigOf, type LearntTask, taskEvaluation } from './learnt.ts'
 
 /** A response as a model that judges it reads it: its thinking, and the answer where that is not masked. */
 export const judgedText = ({ thinking, answer }: ThoughtResponse): string =>
   answer === '' ? thinking : `${thinking}\n${answer}`
-
-export interface LabelSource<Problem> {
-  task: TaskWith<Problem, 'thinking' | 'rubricator'>
-  /** Question i of a stream that training and tests do not see. */
-  problem(index: number): Problem
-  /** A sentence that the verifier can decide. */
-  draw(problem: Problem, rng: Rng): string
-}
-
-export interface LabelSettings {
-  /** Rows to be written. */
-  count: number
-  maxTokens: number
-  seed: number | string
-}
 
 /** Criteria that are decided on one response. */
 const CRITERIA = 6
@@ -35,11 +20,12 @@ const CRITERIA = 6
 /** Rows {criterion, prompt, response, met}; final answers are masked, as verifiers have them. */
 const labelResponses = async <Problem>(
   policy: Policy,
-  { task, problem, draw }: LabelSource<Problem>,
-  { count, maxTokens, seed }: LabelSettings,
+  { task, draw }: Pick<Roles<Problem>, 'task' | 'draw'>,
+  { seed, evaluation: { maxTokens }, task: { labels: count } }: ConfigOf<{ labels: number }>,
 ): Promise<LabelledRow[]> => {
   const { thinking, rubricator } = task
-  const problems = Array.from({ length: Math.ceil(count / CRITERIA) }, (_, i) => problem(i))
+  // Of a stream that training and tests do not see.
+  const problems = Array.from({ length: Math.ceil(count / CRITERIA) }, (_, i) => task.stream!(i))
   const samples = await policy.sample({
     prompts: problems.map(own => task.prompt(own)),
     samplesPerPrompt: 1,
@@ -65,17 +51,6 @@ const labelResponses = async <Problem>(
   return rows.slice(0, count)
 }
 
-/** Writes them as JSON Lines, which `gradus train learned-verifier --set data.file=...` reads. */
-const writeLabels = async <Problem>(
-  file: string,
-  policy: Policy,
-  source: LabelSource<Problem>,
-  settings: LabelSettings,
-): Promise<void> => {
-  const rows = await labelResponses(policy, source, settings)
-  writeFileAtomic(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
-}
-
 interface Roles<Problem> {
   /** Whose stream has the problems that labels are written about. */
   task: TaskWith<Problem, 'thinking' | 'rubricator'>
@@ -93,18 +68,15 @@ export const learnRoles = <Problem>(
 ): Pick<LearntTask, 'primarySet' | 'evaluate' | 'words'> => {
   const { labels: count, rubricators, hinted } = config.task
   return {
-    primarySet: primarySetOf(task),
+    primarySet: mainTest(task)[0],
     evaluate: (policy, dir) => {
       const evaluate = taskEvaluation(config, policy, tested)
-      const source = { task, problem: task.stream!, draw }
-      const { maxTokens } = config.evaluation
       return async (step, last) => {
-        if (last && count > 0)
-          await writeLabels(join(dir, 'labels.jsonl'), policy, source, {
-            count,
-            maxTokens,
-            seed: config.seed,
-          })
+        if (last && count > 0) {
+          // JSON Lines, which `gradus train learned-verifier --set data.file=...` reads.
+          const rows = await labelResponses(policy, { task, draw }, config)
+          writeFileAtomic(join(dir, 'labels.jsonl'), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+        }
         return evaluate(step, last)
       }
     },

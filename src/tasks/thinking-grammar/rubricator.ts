@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Rng } from '../../util/rng.ts'
-import { leastAndMost } from '../../util/setting-shapes.ts'
+import { fraction, leastAndMost, natural } from '../../util/setting-shapes.ts'
 import { type CriterionGrammar, isMet, type Predicate } from './grammar.ts'
 import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
 
@@ -13,15 +13,12 @@ export interface ProposedCriterion<Evidence> {
   points: number
 }
 
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
 /** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
 export const rubricHabitsSchema = z.strictObject({
-  criteria: leastAndMost(size.default(5), size.max(15).default(8))
+  criteria: leastAndMost(natural.default(5), natural.max(15).default(8))
     .prefault({})
     .describe('How many criteria a rubric has.'),
-  wrongSign: share.default(0.15).describe('Share of criteria whose sign is inverted in demonstrations.'),
+  wrongSign: fraction.default(0.15).describe('Share of criteria whose sign is inverted in demonstrations.'),
   outcomes: z.boolean().default(false).describe('Rubrics are shown how the attempts ended.'),
 })
 

@@ -158,10 +158,6 @@ export class MonitorActions {
   }
 }
 
-/** Whether a run that would go back has to end there. */
-export const endsAfter = ({ rollbacks }: ActingState, settings: MonitorSettings | null): boolean =>
-  rollbacks >= boundsOf(settings ?? DEFAULT_MONITORS).rollbacks
-
 /** The state of a run that has gone back: the signs of what it left are no more. */
 export const afterRollback = (state: ActingState, ends: boolean): ActingState => ({
   ...state,

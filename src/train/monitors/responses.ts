@@ -1,10 +1,11 @@
 /** @file Monitors of what responses look like: length, repetition, talk of the scaffold, running into the limit. */
 
+import type { TokenIds } from '../../rl/datum.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, wilsonInterval } from '../../util/statistics.ts'
-import { repeatedShare } from './metrics.ts'
-import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
+import type { MonitorSettings } from './config.ts'
+import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeSinceStart, latestValues, seriesValues } from './series.ts'
 
 /** Coverage of the interval whose lower end a rate is judged by: of few rollouts, few odd ones are no sign. */
@@ -24,6 +25,19 @@ export const recentRate = (
   if (rollouts === 0) return { rate, atLeast: rate }
   return { rate, atLeast: wilsonInterval(rate * rollouts, rollouts, RATE_LEVEL).low }
 }
+
+/** The look at a share of the rollouts. @param did what they do, in words */
+const rateSign =
+  (pick: (row: MetricsRow) => unknown, did: string) =>
+  ({ rows }: History, { rate: threshold }: { rate: number }, { window }: MonitorSettings): Sign | null => {
+    const found = recentRate(rows, window, pick)
+    if (found === null) return null
+    return {
+      level: found.atLeast / threshold,
+      seen: `${percent(found.rate)} of responses ${did}`,
+      figures: { rate: found.rate },
+    }
+  }
 
 /** Correlation from which on length is said to be paid for. */
 const PAID = 0.2
@@ -63,6 +77,22 @@ const lengthPaid = (correlation: number): string => {
   return `${side} ones are rewarded more (correlation of length and advantage ${threeDigits(correlation)})`
 }
 
+/** Tokens of a sequence that counts as said before. */
+const SEQUENCE = 4
+
+/** Share of a response's four-token sequences that it has said before; 0 for one without any. */
+export const repeatedShare = (tokens: TokenIds): number => {
+  const count = tokens.length - SEQUENCE + 1
+  if (count < 1) return 0
+  const seen = new Set<string>()
+  for (let i = 0; i < count; i++) {
+    let key = ''
+    for (let k = i; k < i + SEQUENCE; k++) key += `${tokens[k]},`
+    seen.add(key)
+  }
+  return 1 - seen.size / count
+}
+
 export const repetition = defineMonitor({
   name: 'repetition',
   title: 'Repeated sequences',
@@ -87,15 +117,7 @@ export const scaffoldLeak = defineMonitor({
   why: 'responses repeat the instructions of the scaffold; trained on the plain prompt, the policy learns to speak of a rubric that nobody asked about',
   advice:
     'forbid mentioning the criteria in the scaffold, give leaking responses the lowest reward, or let the scaffold decay earlier',
-  look: ({ rows }, { rate: threshold }, { window }): Sign | null => {
-    const found = recentRate(rows, window, row => row.leakRate)
-    if (found === null) return null
-    return {
-      level: found.atLeast / threshold,
-      seen: `${percent(found.rate)} of responses quote the scaffold`,
-      figures: { rate: found.rate },
-    }
-  },
+  look: rateSign(row => row.leakRate, 'quote the scaffold'),
   evidence: rollouts => rollouts.map(({ row }) => row.flags?.leak ?? 0),
 })
 
@@ -105,15 +127,7 @@ export const truncation = defineMonitor({
   why: 'a response that is cut off loses its ending whatever it was worth, so the reward teaches length instead of quality, and a change in reward may be a change in length',
   advice:
     'raise rollout.maxTokens; if responses fill whatever they get, penalise length softly before the limit, and look for repetition',
-  look: ({ rows }, { rate: threshold }, { window }): Sign | null => {
-    const found = recentRate(rows, window, row => row.truncationRate)
-    if (found === null) return null
-    return {
-      level: found.atLeast / threshold,
-      seen: `${percent(found.rate)} of responses ran into the token limit`,
-      figures: { rate: found.rate },
-    }
-  },
+  look: rateSign(row => row.truncationRate, 'ran into the token limit'),
   evidence: rollouts => rollouts.map(wasCut),
 })
 

@@ -1,11 +1,12 @@
 /** @file A step's rollouts as monitors see them: metrics about all of them at once, rows only when a warning asks. */
 
+import type { TokenIds } from '../../rl/datum.ts'
 import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import { meanKnown } from '../../util/statistics.ts'
+import { meanKnown, pearson } from '../../util/statistics.ts'
 import type { StepUpdate } from '../recipe.ts'
-import { monitoredMetrics } from './metrics.ts'
 import type { WatchedRollout } from './monitor.ts'
+import { repeatedShare } from './responses.ts'
 
 export interface WatchedUpdate {
   /** What monitors need to know of the rollouts and no other metric says; waits for the held-out judge. */
@@ -19,6 +20,21 @@ const writtenBy = ({ tokens, logprobs, mask }: Rollout): Pick<Rollout, 'tokens' 
   const isOwn = (_: number, t: number) => mask[t] === 1
   return { tokens: tokens.filter(isOwn), logprobs: logprobs.filter(isOwn) }
 }
+
+/**
+ * `repetition`: mean share of repeated sequences. `lengthAdvantage`: correlation of length and mean advantage, what length is
+ * paid; null where one of them does not vary.
+ * @param responses each with its tokens and mean advantage
+ */
+export const monitoredMetrics = (
+  responses: readonly { tokens: TokenIds; advantage: number }[],
+): { repetition: number | null; lengthAdvantage: number | null } => ({
+  repetition: meanKnown(responses.map(({ tokens }) => repeatedShare(tokens))),
+  lengthAdvantage: pearson(
+    responses.map(({ tokens }) => tokens.length),
+    responses.map(({ advantage }) => advantage),
+  ),
+})
 
 export const watchUpdate = ({
   rollouts,

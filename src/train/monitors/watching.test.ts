@@ -11,7 +11,8 @@ import { FakePolicy } from '../fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../loop.ts'
 import { type HeldOut, learntFrom, type Recipe } from '../recipe.ts'
 import { monitorsSchema } from './config.ts'
-import { monitoredMetrics, repeatedShare } from './metrics.ts'
+import { repeatedShare } from './responses.ts'
+import { monitoredMetrics } from './watched-update.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 24,
