@@ -30,7 +30,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tasks: 17695,
   tensor: 3251,
   tinker: 2030,
-  tools: 2117,
+  tools: 2078,
   train: 4314,
   util: 6010,
 }
