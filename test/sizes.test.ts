@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 11128,
   search: 1184,
   serve: 13335,
-  tasks: 17469,
+  tasks: 17380,
   tensor: 3251,
   tinker: 2030,
   tools: 2078,
