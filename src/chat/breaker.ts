@@ -1,24 +1,31 @@
 /** @file A circuit breaker: an endpoint that fails most calls is left alone for a while, then tried with one. */
 
-export interface BreakerOptions {
-  /** Share of failures among the last calls at which it opens. */
-  failureShare: number
-  /** Calls that the share is taken over. */
-  window: number
-  /** Fewer calls than this say nothing. */
-  minimumCalls: number
-  /** First pause; doubles with every failed trial up to `longestPauseMs`. */
-  pauseMs: number
-  longestPauseMs: number
-}
+import { z } from 'zod'
 
-export const BREAKER_DEFAULTS: BreakerOptions = {
-  failureShare: 0.75,
-  window: 20,
-  minimumCalls: 10,
-  pauseMs: 500,
-  longestPauseMs: 15_000,
-}
+const positive = z.number().positive()
+const count = z.int().positive()
+const MINIMUM_CALLS = 10
+
+export const breakerSchema = z
+  .strictObject({
+    failureShare: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.75)
+      .describe('Share of failed calls from which an endpoint is left alone.'),
+    window: count.default(20).describe('Calls that are looked at.'),
+    minimumCalls: count.default(MINIMUM_CALLS).describe('Calls below which nothing is concluded.'),
+    pauseMs: positive.default(500).describe('How long it is left alone at first.'),
+    longestPauseMs: positive.default(15_000).describe('How long at most; the pause doubles each time.'),
+  })
+  .refine(({ window, minimumCalls }) => minimumCalls <= window, {
+    path: ['minimumCalls'],
+    error: `no more calls than window (${MINIMUM_CALLS} where it is not set); with more no endpoint is ever left alone`,
+  })
+export type BreakerOptions = z.output<typeof breakerSchema>
+
+export const BREAKER_DEFAULTS = breakerSchema.parse({})
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 

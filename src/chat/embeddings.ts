@@ -1,6 +1,5 @@
 /** @file A model of embeddings behind any OpenAI-compatible `/v1/embeddings`: batches, limits, retries, ledger. */
 
-import { type Dispatcher, Pool } from 'undici'
 import type { z } from 'zod'
 import { JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
@@ -8,13 +7,11 @@ import { finalError, longestPauseMs } from './attempts.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { Cancellation } from './cancellation.ts'
 import type { ChatUsage } from './chat-model.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { readKey } from './credentials.ts'
+import type { Clock } from './clock.ts'
+import { EndpointConnection, endpointUrl, type OpenAiRuntime, processWarning } from './connection.ts'
 import { type EmbeddingOptions, embeddingSchema } from './embedding-config.ts'
 import { Endpoint, type EndpointCall, type EndpointStats } from './endpoint.ts'
 import { TOKENS_PER_CHARACTER } from './estimate.ts'
-import { exchange } from './exchange.ts'
-import { endpointUrl, requestHeaders } from './openai.ts'
 import {
   bodyExcerpt,
   embeddedError,
@@ -97,14 +94,9 @@ const embeddingAnswer = (
 
 type Settings = z.output<typeof embeddingSchema>
 
-export interface EmbeddingRuntime {
-  clock?: Clock
-  /** In place of our own connections; the caller closes it. */
-  dispatcher?: Dispatcher
-  env?: Readonly<Record<string, string | undefined>>
+export interface EmbeddingRuntime extends OpenAiRuntime {
   /** Uniform in [0, 1), for the jitter of retries: it decides when, never what. */
   random?: () => number
-  onWarning?: (message: string) => void
 }
 
 /** A text of at most so many characters, without half of one at its end. */
@@ -113,16 +105,10 @@ const cut = (text: string, most: number): string => {
   return text.slice(0, /[\ud800-\udbff]/.test(text[most - 1]) ? most - 1 : most)
 }
 
-const warn = (message: string): void => process.emitWarning(message, 'GradusWarning')
-
 /** Batches go out in the order in which they were asked for, as many at a time as the limits allow. */
 export class EmbeddingModel {
   readonly settings: Settings
-  readonly #url: URL
-  readonly #key: string | undefined
-  readonly #headers: Record<string, string>
-  readonly #dispatcher: Dispatcher
-  readonly #ownsDispatcher: boolean
+  readonly #server: EndpointConnection
   readonly #clock: Clock
   readonly #random: () => number
   readonly #endpoint: Endpoint<null>
@@ -138,26 +124,13 @@ export class EmbeddingModel {
     const settings = parseWith(embeddingSchema, options, 'embedding endpoint')
     this.settings = settings
     this.#dims = settings.dims ?? null
-    this.#url = endpointUrl(settings.url, '/embeddings', 'embedding url')
-    this.#key = readKey(settings, runtime.env ?? process.env)
-    this.#headers = requestHeaders(settings, this.#key)
-    this.#clock = runtime.clock ?? systemClock
+    const url = endpointUrl(settings.url, '/embeddings', 'embedding url')
+    this.#server = new EndpointConnection(url, { ...settings, connections: settings.concurrency }, runtime)
+    this.#clock = this.#server.clock
     this.#random = runtime.random ?? Math.random
-    this.#ownsDispatcher = runtime.dispatcher === undefined
-    const pool = () => new Pool(this.#url.origin, { connections: settings.concurrency, pipelining: 1 })
-    this.#dispatcher = runtime.dispatcher ?? pool()
-    const limits = {
-      name: settings.name ?? settings.url,
-      weight: 1,
-      concurrency: settings.concurrency,
-      requestsPerMinute: settings.requestsPerMinute ?? Number.POSITIVE_INFINITY,
-      tokensPerMinute: settings.tokensPerMinute ?? Number.POSITIVE_INFINITY,
-      price: settings.price,
-      breaker: BREAKER_DEFAULTS,
-      longestRetryAfterMs: settings.longestRetryAfterMs,
-      refusalsInARow: settings.refusalsInARow,
-      onWarning: runtime.onWarning ?? warn,
-    }
+    const { name = settings.url } = settings
+    const { onWarning = processWarning } = runtime
+    const limits = { ...settings, name, weight: 1, breaker: BREAKER_DEFAULTS, onWarning }
     this.#endpoint = new Endpoint(null, limits, this.#clock.now())
   }
 
@@ -228,29 +201,15 @@ export class EmbeddingModel {
 
   async #ask(inputs: readonly string[], cancellation: Cancellation): Promise<EmbeddingAnswer> {
     const { model, extraBody, sendDims, dims, attemptTimeoutMs, maxResponseBytes } = this.settings
-    const { origin, pathname, search } = this.#url
+    const { origin, key, clock } = this.#server
     const body = { model, input: inputs, encoding_format: 'float', ...(sendDims && { dimensions: dims }) }
-    const incoming = await exchange(
-      this.#dispatcher,
-      {
-        origin,
-        path: pathname + search,
-        headers: this.#headers,
-        body: JSON.stringify({ ...body, ...extraBody }),
-        timeoutMs: attemptTimeoutMs,
-        maxBytes: maxResponseBytes,
-        cancellation,
-      },
-      this.#clock,
-    )
+    const incoming = await this.#server.post({
+      body: JSON.stringify({ ...body, ...extraBody }),
+      ...{ timeoutMs: attemptTimeoutMs, maxBytes: maxResponseBytes, cancellation },
+    })
     if (incoming.status < 200 || incoming.status >= 300)
-      throw statusError(origin, incoming, this.#clock.date(), this.#key)
-    const answer = embeddingAnswer(
-      origin,
-      incoming.body,
-      { count: inputs.length, dims: this.#dims },
-      this.#key,
-    )
+      throw statusError(origin, incoming, clock.date(), key)
+    const answer = embeddingAnswer(origin, incoming.body, { count: inputs.length, dims: this.#dims }, key)
     this.#dims ??= answer.vectors[0].length
     return answer
   }
@@ -300,7 +259,7 @@ export class EmbeddingModel {
   async close(): Promise<void> {
     this.#closed = true
     for (const cancellation of this.#running) this.#cancel(cancellation, closedError())
-    if (this.#ownsDispatcher) await this.#dispatcher.destroy(closedError())
+    await this.#server.close(closedError())
   }
 }
 

@@ -1,10 +1,12 @@
 /** @file One endpoint of a fleet with its limits: who may call it now, and what became of the calls. */
 
 import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
-import { Breaker, type BreakerOptions, type BreakerState } from './breaker.ts'
+import { Breaker, type BreakerState } from './breaker.ts'
 import type { ChatModel, ChatResponse, ChatUsage } from './chat-model.ts'
+import type { OpenAiRuntime } from './connection.ts'
+import type { EndpointSettings, FleetSettings } from './fleet-config.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
-import { callCost, Ledger, type LedgerEntry, type Price } from './ledger.ts'
+import { callCost, Ledger, type LedgerEntry } from './ledger.ts'
 import { Refusals } from './refusals.ts'
 
 /** Longest burst: what a tenth of a second earns (and always one). Timers are late by a few milliseconds; this makes up for it. */
@@ -53,21 +55,14 @@ export class TokenBucket {
   }
 }
 
-export interface EndpointLimits {
+type OwnLimits = 'weight' | 'concurrency' | 'requestsPerMinute' | 'tokensPerMinute' | 'price'
+type SharedLimits = 'breaker' | 'longestRetryAfterMs' | 'refusalsInARow'
+
+export interface EndpointLimits
+  extends Pick<EndpointSettings, OwnLimits>,
+    Pick<FleetSettings, SharedLimits>,
+    Required<Pick<OpenAiRuntime, 'onWarning'>> {
   name: string
-  weight: number
-  concurrency: number
-  /** Infinity: no limit. */
-  requestsPerMinute: number
-  tokensPerMinute: number
-  price?: Price
-  breaker: BreakerOptions
-  /** Longest time that it is left alone because it asked for it. */
-  longestRetryAfterMs: number
-  /** Refusals in a row after which they are taken to be every call's. */
-  refusalsInARow: number
-  /** Called with what a person should know. */
-  onWarning: (message: string) => void
 }
 
 /** A call in progress. */
@@ -127,8 +122,8 @@ export class Endpoint<Model = ChatModel> {
     this.model = model
     this.#limits = limits
     this.#breaker = new Breaker(limits.breaker)
-    this.#requests = new TokenBucket(limits.requestsPerMinute, nowMs)
-    this.#tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
+    this.#requests = new TokenBucket(limits.requestsPerMinute ?? Number.POSITIVE_INFINITY, nowMs)
+    this.#tokens = new TokenBucket(limits.tokensPerMinute ?? Number.POSITIVE_INFINITY, nowMs)
     this.#ledger = new Ledger(limits.price)
     this.#refusals = new Refusals(limits.refusalsInARow)
   }
@@ -147,10 +142,6 @@ export class Endpoint<Model = ChatModel> {
 
   get everAnswered(): boolean {
     return this.#refusals.everAnswered
-  }
-
-  get inFlight(): number {
-    return this.#inFlight
   }
 
   /** Since when no call was let through normally; null while all is well. */
@@ -222,10 +213,6 @@ export class Endpoint<Model = ChatModel> {
   #correct(call: EndpointCall, { promptTokens, completionTokens }: ChatUsage, nowMs: number): void {
     if (promptTokens === null || completionTokens === null) return
     this.#tokens.take(promptTokens + completionTokens - call.estimatedTokens, nowMs)
-  }
-
-  ledgerEntry(): LedgerEntry {
-    return this.#ledger.entry()
   }
 
   stats(nowMs: number): EndpointStats {

@@ -1,7 +1,7 @@
 /** @file Settings of a fleet of judges, as a configuration file writes them. */
 
 import { z } from 'zod'
-import { BREAKER_DEFAULTS } from './breaker.ts'
+import { BREAKER_DEFAULTS, breakerSchema } from './breaker.ts'
 import { priceSchema } from './ledger.ts'
 import { openAiSchema } from './openai-config.ts'
 import { REFUSALS_IN_A_ROW } from './refusals.ts'
@@ -16,29 +16,6 @@ export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
   requestsPerMinute: positive.optional().describe('Most requests a minute; absent: no limit.'),
   tokensPerMinute: positive.optional().describe('Prompt and completion together.'),
   price: priceSchema.optional().describe('Price of tokens, for the ledger and plans.'),
-})
-
-const breakerFields = z.strictObject({
-  failureShare: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(BREAKER_DEFAULTS.failureShare)
-    .describe('Share of failed calls from which an endpoint is left alone.'),
-  window: z.int().positive().default(BREAKER_DEFAULTS.window).describe('Calls that are looked at.'),
-  minimumCalls: z
-    .int()
-    .positive()
-    .default(BREAKER_DEFAULTS.minimumCalls)
-    .describe('Calls below which nothing is concluded.'),
-  pauseMs: positive.default(BREAKER_DEFAULTS.pauseMs).describe('How long it is left alone at first.'),
-  longestPauseMs: positive
-    .default(BREAKER_DEFAULTS.longestPauseMs)
-    .describe('How long at most; the pause doubles each time.'),
-})
-const breakerSchema = breakerFields.refine(({ window, minimumCalls }) => minimumCalls <= window, {
-  path: ['minimumCalls'],
-  error: `no more calls than window (${BREAKER_DEFAULTS.minimumCalls} where it is not set); with more no endpoint is ever left alone`,
 })
 
 export const fleetSchema = z.strictObject({

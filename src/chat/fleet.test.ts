@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
+import { VirtualClock } from './clock.ts'
 import { estimateJudging } from './estimate.ts'
 import { type FleetRuntime, JudgeFleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-config.ts'
-import { VirtualClock } from './virtual-clock.ts'
 
 const USAGE = { promptTokens: 100, completionTokens: 20, cachedTokens: 40 }
 const answer = (text = 'yes', usage: ChatResponse['usage'] = USAGE): ChatResponse => ({

@@ -6,16 +6,17 @@ import { finalError, longestPauseMs } from './attempts.ts'
 import { type Cancellation, cancelledError, SignalWatch } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { type OpenAiRuntime, processWarning } from './connection.ts'
 import { Endpoint, type EndpointStats } from './endpoint.ts'
 import { charactersOf, TokenEstimator } from './estimate.ts'
 import { type EndpointSettings, type FleetOptions, type FleetSettings, fleetSchema } from './fleet-config.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
 import { FleetJob, JobQueue } from './job.ts'
 import { type LedgerEntry, sumEntries } from './ledger.ts'
-import { OpenAiModel, type OpenAiRuntime, openAiModel, processWarning } from './openai.ts'
+import { OpenAiModel, openAiModel } from './openai.ts'
+import { openAiSchema } from './openai-config.ts'
 
 export interface FleetRuntime extends OpenAiRuntime {
-  clock?: Clock
   /** Uniform in [0, 1), for the jitter of retries. Unseeded unless given: it decides when, never what. */
   random?: () => number
   /** Makes the chat model of an endpoint; the OpenAI-compatible adapter unless given. */
@@ -58,21 +59,11 @@ const connectEndpoint = (
   runtime: FleetRuntime,
   nowMs: number,
 ): Endpoint => {
-  const { name, weight, concurrency, requestsPerMinute, tokensPerMinute, price, ...options } = endpoint
-  const model = runtime.connect?.(endpoint) ?? openAiModel({ ...options, connections: concurrency }, runtime)
-  const limits = {
-    name: name ?? endpoint.url,
-    weight,
-    concurrency,
-    requestsPerMinute: requestsPerMinute ?? Number.POSITIVE_INFINITY,
-    tokensPerMinute: tokensPerMinute ?? Number.POSITIVE_INFINITY,
-    price,
-    breaker: settings.breaker,
-    longestRetryAfterMs: settings.longestRetryAfterMs,
-    refusalsInARow: settings.refusalsInARow,
-    onWarning: runtime.onWarning ?? processWarning,
-  }
-  return new Endpoint(model, limits, nowMs)
+  const { name = endpoint.url, concurrency } = endpoint
+  const options = openAiSchema.strip().parse({ ...endpoint, connections: concurrency })
+  const model = runtime.connect?.(endpoint) ?? openAiModel(options, runtime)
+  const { onWarning = processWarning } = runtime
+  return new Endpoint(model, { ...settings, ...endpoint, name, onWarning }, nowMs)
 }
 
 /** Calls under a cancellation: our own adapter takes it as it is, any other model gets a signal. */
@@ -303,14 +294,15 @@ export class JudgeFleet implements ChatModel {
 
   stats(): FleetStats {
     const nowMs = this.#clock.now()
+    const endpoints = this.#endpoints.map(endpoint => endpoint.stats(nowMs))
     return {
       queued: this.#queue.size,
-      inFlight: this.#endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0),
+      inFlight: endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0),
       answered: this.#answered,
       failed: this.#failed,
       queueWait: this.#queueWait.summary(),
-      ledger: sumEntries(this.#endpoints.map(endpoint => endpoint.ledgerEntry())),
-      endpoints: this.#endpoints.map(endpoint => endpoint.stats(nowMs)),
+      ledger: sumEntries(endpoints),
+      endpoints,
     }
   }
 

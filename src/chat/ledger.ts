@@ -29,18 +29,23 @@ export interface LedgerEntry {
   cost: number | null
 }
 
+type Sums = Omit<LedgerEntry, 'cost'>
+
+const NOTHING: Sums = {
+  ...{ calls: 0, attempts: 0, callsWithoutUsage: 0 },
+  ...{ promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+}
+
 /** Cost of tokens at a price; null for an unknown price. */
 export const costOf = (
-  tokens: { promptTokens: number; completionTokens: number; cachedTokens: number },
+  { promptTokens, completionTokens, cachedTokens }: Pick<Sums, keyof ChatUsage>,
   price: Price | undefined,
 ): number | null => {
   if (price === undefined) return null
   const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = price
-  const fresh = Math.max(0, tokens.promptTokens - tokens.cachedTokens)
+  const fresh = Math.max(0, promptTokens - cachedTokens)
   return (
-    (fresh * inputPerMillion +
-      tokens.cachedTokens * cachedInputPerMillion +
-      tokens.completionTokens * outputPerMillion) /
+    (fresh * inputPerMillion + cachedTokens * cachedInputPerMillion + completionTokens * outputPerMillion) /
     1e6
   )
 }
@@ -57,12 +62,7 @@ export const callCost = (
 /** Sums of one endpoint. */
 export class Ledger {
   readonly #price: Price | undefined
-  #calls = 0
-  #attempts = 0
-  #callsWithoutUsage = 0
-  #promptTokens = 0
-  #completionTokens = 0
-  #cachedTokens = 0
+  readonly #sums = { ...NOTHING }
 
   constructor(price?: Price) {
     this.#price = price
@@ -70,47 +70,31 @@ export class Ledger {
 
   /** An attempt begins. */
   attempt(): void {
-    this.#attempts++
+    this.#sums.attempts++
   }
 
   add({ promptTokens, completionTokens, cachedTokens }: ChatUsage): void {
-    this.#calls++
-    if (promptTokens === null || completionTokens === null) this.#callsWithoutUsage++
-    this.#promptTokens += promptTokens ?? 0
-    this.#completionTokens += completionTokens ?? 0
-    this.#cachedTokens += cachedTokens ?? 0
+    const sums = this.#sums
+    sums.calls++
+    if (promptTokens === null || completionTokens === null) sums.callsWithoutUsage++
+    sums.promptTokens += promptTokens ?? 0
+    sums.completionTokens += completionTokens ?? 0
+    sums.cachedTokens += cachedTokens ?? 0
   }
 
   entry(): LedgerEntry {
-    const tokens = {
-      promptTokens: this.#promptTokens,
-      completionTokens: this.#completionTokens,
-      cachedTokens: this.#cachedTokens,
-    }
-    return {
-      calls: this.#calls,
-      attempts: this.#attempts,
-      callsWithoutUsage: this.#callsWithoutUsage,
-      ...tokens,
-      cost: this.#callsWithoutUsage > 0 ? null : costOf(tokens, this.#price),
-    }
+    const cost = this.#sums.callsWithoutUsage > 0 ? null : costOf(this.#sums, this.#price)
+    return { ...this.#sums, cost }
   }
 }
 
 /** Adds entries up; the cost is null as soon as that of an entry with calls is. */
 export const sumEntries = (entries: readonly LedgerEntry[]): LedgerEntry => {
-  const sum = (pick: (entry: LedgerEntry) => number) =>
-    entries.reduce((total, entry) => total + pick(entry), 0)
+  const sums = { ...NOTHING }
+  for (const entry of entries)
+    for (const name of Object.keys(NOTHING) as (keyof Sums)[]) sums[name] += entry[name]
   const known =
-    entries.every(entry => entry.calls === 0 || entry.cost !== null) &&
-    entries.some(entry => entry.cost !== null)
-  return {
-    calls: sum(entry => entry.calls),
-    attempts: sum(entry => entry.attempts),
-    callsWithoutUsage: sum(entry => entry.callsWithoutUsage),
-    promptTokens: sum(entry => entry.promptTokens),
-    completionTokens: sum(entry => entry.completionTokens),
-    cachedTokens: sum(entry => entry.cachedTokens),
-    cost: known ? sum(entry => entry.cost ?? 0) : null,
-  }
+    entries.every(({ calls, cost }) => calls === 0 || cost !== null) &&
+    entries.some(({ cost }) => cost !== null)
+  return { ...sums, cost: known ? entries.reduce((total, { cost }) => total + (cost ?? 0), 0) : null }
 }

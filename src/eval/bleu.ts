@@ -1,6 +1,6 @@
 /** @file BLEU of a sentence against references, and self-BLEU: how alike the responses to one prompt are. */
 
-import { mean } from '../util/descriptive.ts'
+import { countEach, mean } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 
 /**
@@ -22,14 +22,8 @@ const ZERO_BECOMES: Readonly<Record<BleuSmoothing, number>> = { none: 0, epsilon
 export const bleuWords = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}]/gu) ?? []
 
-const countNgrams = (tokens: readonly string[], n: number): Map<string, number> => {
-  const counts = new Map<string, number>()
-  for (let i = 0; i + n <= tokens.length; i++) {
-    const gram = tokens.slice(i, i + n).join('\u0000')
-    counts.set(gram, (counts.get(gram) ?? 0) + 1)
-  }
-  return counts
-}
+const countNgrams = (tokens: readonly string[], n: number): Map<string, number> =>
+  countEach(tokens.slice(n - 1).map((_, i) => tokens.slice(i, i + n).join('\u0000')))
 
 /** Counts of the n-grams of every length up to `order`: index 0 holds single words. */
 type NgramTable = readonly ReadonlyMap<string, number>[]

@@ -2,6 +2,7 @@
 
 import { countEach, meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
+import { remembered } from '../util/remembered.ts'
 import { Rng } from '../util/rng.ts'
 import { bleuWords } from './bleu.ts'
 
@@ -28,7 +29,6 @@ export class HashedEmbedder {
   readonly #options: Required<EmbedderOptions>
   readonly #documents: number
   readonly #frequency = new Map<string, number>()
-  readonly #directions = new Map<string, Float64Array>()
 
   /** @param corpus texts whose n-gram frequencies give the weights, for example responses of the initial policy. */
   constructor(corpus: readonly string[], { dims = 256, order = 2, seed = 0 }: EmbedderOptions = {}) {
@@ -59,14 +59,10 @@ export class HashedEmbedder {
     return Math.log((1 + this.#documents) / (1 + (this.#frequency.get(gram) ?? 0))) + 1
   }
 
-  #direction(gram: string): Float64Array {
-    const known = this.#directions.get(gram)
-    if (known) return known
+  readonly #direction = remembered(gram => {
     const rng = new Rng(`${this.#options.seed}/${gram}`)
-    const direction = Float64Array.from({ length: this.#options.dims }, () => (rng.next() < 0.5 ? -1 : 1))
-    this.#directions.set(gram, direction)
-    return direction
-  }
+    return Float64Array.from({ length: this.#options.dims }, () => (rng.next() < 0.5 ? -1 : 1))
+  })
 }
 
 /** 1 - cos of two vectors of one length; 0 for two zero vectors, 1 where only one is zero. */

@@ -9,18 +9,16 @@ import { DataError } from '../util/errors.ts'
 import { fileFailure, withFile } from '../util/file-failure.ts'
 import { parseRow } from '../util/jsonl.ts'
 import { streamJsonl } from '../util/jsonl-stream.ts'
+import { isRecord } from '../util/own-value.ts'
 import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
 import type { RubricBank } from './bank.ts'
 import {
   type BankHeader,
   bankHeaderSchema,
-  checkDims,
   fitsEmbedder,
-  type OtherEmbedder,
   type ReadOptions,
   refuseTwice,
 } from './bank-state.ts'
-import type { Embedder } from './embedder.ts'
 import { type ReadItem, readItem } from './item.ts'
 import type { Json } from './json.ts'
 
@@ -80,10 +78,7 @@ export const writeBankFile = (path: string, bank: Saved, step: number): void => 
 }
 
 const foreign = (place: string, value: unknown): DataError => {
-  const got =
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? describeKeys(value)
-      : describeValue(value)
+  const got = isRecord(value) ? describeKeys(value) : describeValue(value)
   return new DataError(
     `${place}: expected the first line of a bank, {"gradus":"bank","version":1,...}, got ${got}`,
     { hint: 'name a bank.jsonl of a run' },
@@ -187,15 +182,8 @@ export const startFromFile = async <Takeaways extends Json>(
 ): Promise<void> => {
   const { items, ...header } = await readBankFile<Takeaways>(path, { takeaways })
   if (items.length === 0) throw noItems(path)
-  const usable = vectorsFit(header, bank.embedder, otherEmbedder, path)
+  const usable = fitsEmbedder(header, bank.embedder, otherEmbedder, `${path}:1`, DataError)
   bank.take(usable ? items : items.map(read => ({ ...read, vector: null })))
-}
-
-const vectorsFit = (header: BankHeader, embedder: Embedder, other: OtherEmbedder, path: string): boolean => {
-  const place = `${path}:1`
-  const fits = fitsEmbedder(header, embedder, other, place, DataError)
-  checkDims(header, embedder, fits, place, DataError)
-  return fits
 }
 
 /** Steps between two writings. */

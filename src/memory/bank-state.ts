@@ -43,30 +43,28 @@ export interface BankRow {
   vector: Float32Array | null
 }
 
-const bankHeader = (embedder: Embedder, rows: readonly BankRow[]): BankHeader => ({
-  gradus: 'bank',
-  version: VERSION,
-  embedder: embedder.name,
-  dims: rows[0]?.vector?.length ?? null,
-})
-
 export const bankState = (embedder: Embedder, rows: readonly BankRow[]): BankState => ({
-  ...bankHeader(embedder, rows),
+  ...{ gradus: 'bank', version: VERSION, embedder: embedder.name },
+  dims: rows[0]?.vector?.length ?? null,
   items: rows.map(({ item, vector }) => storedItem(item, vector)),
 })
 
 /**
  * Whether stored vectors may be used with an embedder.
- * @throws ErrorKind where they are another one's and that is to be refused
+ * @throws ErrorKind where they are another one's and that is to be refused, and where they are of another length than its own
  */
 export const fitsEmbedder = (
-  { embedder: name }: BankHeader,
+  { embedder: name, dims }: BankHeader,
   embedder: Embedder,
   other: OtherEmbedder,
   place: string,
   ErrorKind: new (message: string, options?: { hint?: string }) => GradusError,
 ): boolean => {
-  if (name === embedder.name) return true
+  if (name === embedder.name) {
+    if (dims !== null && embedder.dims !== null && dims !== embedder.dims)
+      throw new ErrorKind(`${place}: dims: expected ${embedder.dims}, as its embedder has, got ${dims}`)
+    return true
+  }
   if (other === 're-embed') return false
   throw new ErrorKind(
     `${place}: expected a bank of the embedder ${JSON.stringify(embedder.name)}, got one of ${JSON.stringify(name)}`,
@@ -88,7 +86,6 @@ export const readBankState = <Takeaways extends Json>(
   const place = "recipe's state: bank"
   const { items, ...header } = parseWith(stateSchema, value, place, CheckpointError)
   const fits = fitsEmbedder(header, embedder, otherEmbedder, place, CheckpointError)
-  checkDims(header, embedder, fits, place, CheckpointError)
   const seen = new Set<string>()
   return items.map((row, i) => {
     const at = `${place}: items[${i}]`
@@ -96,18 +93,6 @@ export const readBankState = <Takeaways extends Json>(
     refuseTwice(seen, read.item.qHash, at, CheckpointError)
     return fits ? read : { ...read, vector: null }
   })
-}
-
-/** @throws ErrorKind for vectors of another length than the embedder's */
-export const checkDims = (
-  { dims }: BankHeader,
-  embedder: Embedder,
-  fits: boolean,
-  place: string,
-  ErrorKind: new (message: string) => GradusError,
-): void => {
-  if (!fits || dims === null || embedder.dims === null || dims === embedder.dims) return
-  throw new ErrorKind(`${place}: dims: expected ${embedder.dims}, as its embedder has, got ${dims}`)
 }
 
 /** @throws ErrorKind for a question that was there before: a bank has one item a question */

@@ -13,7 +13,6 @@ export {
 export type { BankState, OtherEmbedder } from './bank-state.ts'
 export * from './config.ts'
 export type { Embedder } from './embedder.ts'
-export { EndpointEmbedder } from './endpoint-embedder.ts'
 export * from './guidance.ts'
 export { HashedNgrams, type HashedOptions } from './hashed.ts'
 export { type BankItem, questionHash, type Reflection, type TakeawaysSchema } from './item.ts'

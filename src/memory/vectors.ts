@@ -1,5 +1,6 @@
 /** @file Unit vectors in places with numbers, and the k most alike to one of them: exact, without looking at every float. */
 
+import { Best } from '../util/best.ts'
 import { DataError } from '../util/errors.ts'
 import { kernelMemory, loadKernels, PAGE_BYTES, type WasmMemory } from '../util/kernels.ts'
 
@@ -121,10 +122,14 @@ export class VectorStore {
       throw new DataError(`vectors: expected a query of ${this.dims} dimensions, got ${query.length}`)
     if (k <= 0 || this.#size === 0) return []
     const { scores, error } = this.#roughScores(query)
-    const best = new Best(k, before)
+    const best = new Best<Neighbour>(
+      k,
+      (a, b) => a.score > b.score || (a.score === b.score && before(a.place, b.place)),
+    )
     const floor = kthLargest(scores, this.#size, k, isOpen) - 2 * (error + SLACK)
     for (let place = 0; place < this.#size; place++)
-      if (scores[place] >= floor && isOpen(place)) best.offer(place, dot(query, this.#viewOf(place)))
+      if (scores[place] >= floor && isOpen(place))
+        best.offer({ place, score: dot(query, this.#viewOf(place)) })
     return best.found
   }
 
@@ -160,37 +165,9 @@ const kthLargest = (
   k: number,
   isOpen: (place: number) => boolean,
 ): number => {
-  const best = new Best(k, () => false)
+  const best = new Best<number>(k, (a, b) => a > b)
+  const worst = () => best.found[k - 1] ?? Number.NEGATIVE_INFINITY
   for (let place = 0; place < count; place++)
-    if (scores[place] > best.worst && isOpen(place)) best.offer(place, scores[place])
-  return best.worst
-}
-
-/** The k best of what is offered, best first; k is small, so a list that is kept in order does. */
-class Best {
-  readonly found: Neighbour[] = []
-  readonly #k: number
-  readonly #before: (a: number, b: number) => boolean
-
-  constructor(k: number, before: (a: number, b: number) => boolean) {
-    this.#k = k
-    this.#before = before
-  }
-
-  /** What has to be beaten, or met; -Infinity while there is room. */
-  get worst(): number {
-    return this.found.length < this.#k ? Number.NEGATIVE_INFINITY : this.found[this.#k - 1].score
-  }
-
-  offer(place: number, score: number): void {
-    let at = this.found.length
-    while (at > 0 && this.#isBetter(place, score, this.found[at - 1])) at--
-    if (at >= this.#k) return
-    this.found.splice(at, 0, { place, score })
-    if (this.found.length > this.#k) this.found.pop()
-  }
-
-  #isBetter(place: number, score: number, other: Neighbour): boolean {
-    return score > other.score || (score === other.score && this.#before(place, other.place))
-  }
+    if (scores[place] > worst() && isOpen(place)) best.offer(scores[place])
+  return worst()
 }

@@ -1,5 +1,6 @@
 /** @file BM25 as Lucene computes it: what the rarity of a query's terms, their number in a passage and its length are worth. */
 
+import { Best } from '../util/best.ts'
 import { countEach } from '../util/descriptive.ts'
 import type { Postings } from './postings.ts'
 
@@ -14,28 +15,6 @@ export interface ScoredPassage {
 /** A before B in a list of results: higher score, then the earlier passage. */
 const isBetter = (a: ScoredPassage, b: ScoredPassage): boolean =>
   a.score > b.score || (a.score === b.score && a.passage < b.passage)
-
-/** The best of what is offered, best first: a list this short is kept in order by insertion. */
-class Best {
-  readonly found: ScoredPassage[] = []
-  readonly #top: number
-
-  constructor(top: number) {
-    this.#top = top
-  }
-
-  offer(passage: number, score: number): void {
-    const { found } = this
-    const offered = { passage, score }
-    if (found.length === this.#top) {
-      if (!isBetter(offered, found[found.length - 1])) return
-      found.pop()
-    }
-    let at = found.length
-    while (at > 0 && isBetter(offered, found[at - 1])) at--
-    found.splice(at, 0, offered)
-  }
-}
 
 /**
  * Scores of passages for a query: sum over its terms, repeated ones as often as they stand there, of idf tf / (tf + k1 (1 - b + b l /
@@ -75,10 +54,10 @@ export class Bm25 {
   best(terms: readonly string[], top: number): ScoredPassage[] {
     let touched = 0
     for (const [term, times] of countEach(terms)) touched = this.#add(term, times * this.idf(term), touched)
-    const best = new Best(top)
+    const best = new Best(top, isBetter)
     for (let at = 0; at < touched; at++) {
       const passage = this.#touched[at]
-      best.offer(passage, this.#scores[passage])
+      best.offer({ passage, score: this.#scores[passage] })
       this.#scores[passage] = 0
     }
     return best.found

@@ -6,6 +6,7 @@ import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
 import { isHubAddress } from '../util/hub-address.ts'
 import { parseRow } from '../util/jsonl.ts'
+import { isRecord, ownValue } from '../util/own-value.ts'
 import { needsPrefetch } from '../util/prefetched-rows.ts'
 import { streamRows } from '../util/row-stream.ts'
 import { describeKeys, describeValue } from '../util/schema.ts'
@@ -77,21 +78,19 @@ const idOf = (value: unknown, key: string, place: string): string | undefined =>
 }
 
 const rowDocument = (row: unknown, keys: RowKeys, place: string): SourceDocument => {
-  if (row === null || typeof row !== 'object' || Array.isArray(row))
+  if (!isRecord(row))
     throw new DataError(`${place}: expected an object, got ${describeValue(row)}; one document a line`)
-  const field = (key: string): unknown =>
-    Object.hasOwn(row, key) ? (row as Record<string, unknown>)[key] : undefined
-  const text = field(keys.text)
+  const text = ownValue(row, keys.text)
   if (typeof text !== 'string')
     throw new DataError(
       `${place}: ${keys.text}: expected a text, got ${text === undefined ? describeKeys(row) : describeValue(text)}; name the key that holds the text`,
     )
-  const title = field(keys.title)
+  const title = ownValue(row, keys.title)
   if (title !== undefined && title !== null && typeof title !== 'string')
     throw new DataError(
       `${place}: ${keys.title}: expected a text, got ${describeValue(title)}; correct this value`,
     )
-  const id = idOf(field(keys.id), keys.id, place) ?? place
+  const id = idOf(ownValue(row, keys.id), keys.id, place) ?? place
   return { id, ...(title ? { title } : {}), text, place }
 }
 

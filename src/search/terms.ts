@@ -1,6 +1,7 @@
 /** @file What an index knows of a text: its words, without the commonest, as stems (English; other words stay as they are). */
 
 import { stem } from 'porter2'
+import { remembered } from '../util/remembered.ts'
 
 /** The stop words of Lucene's EnglishAnalyzer, which published BM25 values leave out. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -16,16 +17,7 @@ const MAX_WORD = 64
 /** Stems that are remembered; a text has far fewer different words than words. */
 const MAX_REMEMBERED = 500_000
 
-const remembered = new Map<string, string>()
-
-const stemOf = (word: string): string => {
-  const known = remembered.get(word)
-  if (known !== undefined) return known
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-  const made = stem(word)
-  remembered.set(word, made)
-  return made
-}
+const stemOf = remembered(stem, MAX_REMEMBERED)
 
 /** The stem of a word as it stands in a text; null for a stop word, a single character and what is no word. */
 const termOf = (word: string): string | null => {

@@ -1,7 +1,9 @@
 /** @file One request of a tool over HTTP: status, headers and body back, within a time and a size. No redirection is followed. */
 
 import { type Dispatcher, request } from 'undici'
+import { ConfigError } from '../util/errors.ts'
 import { wordsOfCode } from '../util/file-failure.ts'
+import { describeValue } from '../util/schema.ts'
 import { ToolError } from './tool.ts'
 
 export interface HttpRequest {
@@ -15,6 +17,31 @@ export interface HttpRequest {
   signal: AbortSignal
   dispatcher: Dispatcher
 }
+
+/**
+ * An address that settings name.
+ * @param expected what it should be, in words
+ * @param secrets where in the settings a secret belongs
+ * @throws ConfigError for another text, another protocol, a user or a password
+ */
+export const toolAddress = (where: string, text: string, expected: string, secrets: string): URL => {
+  if (!URL.canParse(text))
+    throw new ConfigError(`${where}: url: expected ${expected}, got ${describeValue(text)}`)
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new ConfigError(`${where}: url: expected http or https, got ${url.protocol.slice(0, -1)}`)
+  if (url.username || url.password)
+    throw new ConfigError(`${where}: url: expected no user or password in it, got one`, {
+      hint: `name an environment variable in ${secrets}`,
+    })
+  return url
+}
+
+/** An answer that is longer than settings allow. @param where with what stands between it and the message */
+export const tooLarge = (maxBytes: number, where = ''): ToolError =>
+  new ToolError('too-large', `${where}expected an answer of at most ${maxBytes} bytes, got more`, {
+    hint: 'ask for less, or raise maxAnswerBytes',
+  })
 
 export interface HttpAnswer {
   status: number
@@ -38,13 +65,7 @@ const readBody = async (
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
       body.destroy()
-      throw new ToolError(
-        'too-large',
-        `${where}: expected an answer of at most ${maxBytes} bytes, got more`,
-        {
-          hint: 'ask for less, or raise maxAnswerBytes',
-        },
-      )
+      throw tooLarge(maxBytes, `${where}: `)
     }
     chunks.push(chunk)
   }

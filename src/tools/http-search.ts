@@ -10,9 +10,9 @@ import { wellFormed } from '../util/json.ts'
 import { Rng } from '../util/rng.ts'
 import { describeValue } from '../util/schema.ts'
 import { withDeadline } from './deadline.ts'
-import { type HttpAnswer, httpExchange } from './http-exchange.ts'
+import { type HttpAnswer, httpExchange, toolAddress } from './http-exchange.ts'
 import { valueAt } from './pointer.ts'
-import { queryParameters, readQuery } from './query.ts'
+import { queryParameters, readQuery, searchResult } from './query.ts'
 import {
   bodySchema,
   hasNoSecretInUrl,
@@ -21,7 +21,6 @@ import {
   secretInUrl,
   valuesSchema,
 } from './secrets.ts'
-import { searchResult } from './snippets.ts'
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
 const positive = z.number().positive()
@@ -87,24 +86,6 @@ export type HttpToolSettings = z.output<typeof httpToolSchema>
 
 const QUERY = '{query}'
 const TOP = '{top}'
-
-const endpointOf = (name: string, text: string): URL => {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    throw new ConfigError(
-      `${name}: url: expected an address such as https://host/search, got ${describeValue(text)}`,
-    )
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new ConfigError(`${name}: url: expected http or https, got ${url.protocol.slice(0, -1)}`)
-  if (url.username || url.password)
-    throw new ConfigError(`${name}: url: expected no user or password in it, got one`, {
-      hint: 'name an environment variable in headers or params',
-    })
-  return url
-}
 
 const filled = (text: string, query: string, top: number): string =>
   text
@@ -178,7 +159,7 @@ class HttpSearch {
     const { name } = settings
     this.#settings = settings
     this.#secrets = new Secrets(env)
-    this.#url = endpointOf(name, settings.url)
+    this.#url = toolAddress(name, settings.url, 'an address such as https://host/search', 'headers or params')
     if (settings.body !== undefined && settings.method === 'GET')
       throw new ConfigError(`${name}: body: expected none with method GET, got one`, {
         hint: 'set method: POST',

@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import { MAX_TOP, SEARCH_DEFAULTS, SearchIndex } from '../search/index.ts'
-import { queryParameters, readQuery } from './query.ts'
-import { searchResult } from './snippets.ts'
+import { queryParameters, readQuery, searchResult } from './query.ts'
 import { TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
 /** A local search as a configuration writes it. */

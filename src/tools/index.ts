@@ -3,14 +3,7 @@
 export { type HttpToolSettings, httpTool, httpToolSchema } from './http-search.ts'
 export { type IndexToolSettings, indexTool, indexToolSchema } from './index-tool.ts'
 export { type McpToolsSettings, mcpToolsSchema } from './mcp/settings.ts'
-export {
-  type OpenTools,
-  openTools,
-  type ToolsConfig,
-  type ToolsRuntime,
-  toolSourceSchema,
-  toolsSchema,
-} from './open.ts'
+export * from './open.ts'
 export { OpenEnvClient, type OpenEnvRuntime } from './openenv/client.ts'
 export type { EnvironmentSchemas, StepResult } from './openenv/messages.ts'
 export { OpenEnvError, type OpenEnvSession, REFUSED_ACTION } from './openenv/session.ts'

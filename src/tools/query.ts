@@ -1,8 +1,8 @@
-/** @file Arguments of tools that search: one query, and how many results. */
+/** @file What tools that search are asked, one query and how many results, and how they answer: passages that can be cited. */
 
 import { z } from 'zod'
 import { describeValue } from '../util/schema.ts'
-import { ToolError } from './tool.ts'
+import { type Snippet, ToolError, type ToolResult } from './tool.ts'
 
 const querySchema = z.object({ query: z.string(), top: z.number().optional() })
 
@@ -29,3 +29,11 @@ export const readQuery = (
   const { query, top = defaultTop } = parsed.data
   return { query: query.trim(), top: Math.max(1, Math.min(Math.floor(top) || 1, defaultTop)) }
 }
+
+const line = ({ id, title, text }: Snippet): string => `[${id}]${title ? ` ${title}` : ''}\n${text}`
+
+/** Text and snippets of a search: passages by their ids, so that they can be cited. */
+export const searchResult = (query: string, snippets: Snippet[]): ToolResult =>
+  snippets.length === 0
+    ? { text: `Nothing was found for ${JSON.stringify(query.slice(0, 200))}. Try other words.`, snippets: [] }
+    : { text: snippets.map(line).join('\n\n'), snippets }

@@ -7,7 +7,7 @@ import { Rng } from '../../util/rng.ts'
 import type { TaskWith } from '../task.ts'
 import { hintsTask, tellingHints } from '../thinking-grammar/hints.ts'
 import { labelsSchema, rubricHabitsSchema } from '../thinking-grammar/rubricator.ts'
-import { demonstrateWell, drawHabits, errorsSchema } from './demonstrations.ts'
+import { demonstrateWell, drawHabits, errorsSchema, stylesSchema } from './demonstrations.ts'
 import { readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
 import { ARITHMETIC_GRAMMAR, type Evidence, evidenceOf, PREDICATES } from './predicates.ts'
 import {
@@ -21,8 +21,6 @@ import { arithmeticTask } from './task.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
 
 const share = z.number().min(0).max(1)
-/** In proportion to the others'; a sum of some must be a number. */
-const chance = z.number().min(0).max(1e6)
 
 export const arithmeticStartSchema = z.strictObject({
   kind: z.literal('arithmetic'),
@@ -36,12 +34,7 @@ export const arithmeticStartSchema = z.strictObject({
     .describe(
       'How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote.',
     ),
-  styles: z
-    .strictObject({
-      careful: chance.default(0.4).describe('Share of careful reasoners.'),
-      merging: chance.default(0.35).describe('Share of those that merge steps.'),
-      jumping: chance.default(0.25).describe('Share of those that leave steps out.'),
-    })
+  styles: stylesSchema
     .prefault({})
     .refine(
       ({ careful, merging, jumping }) => careful + merging + jumping > 0,

@@ -37,12 +37,16 @@ export type Errors = z.output<typeof errorsSchema>
 
 export const DEFAULT_ERRORS = errorsSchema.parse({})
 
+/** In proportion to the others'; a sum of some must be a number. */
+const chance = z.number().min(0).max(1e6)
+
 /** Chances of the styles. */
-export interface StyleShares {
-  careful: number
-  merging: number
-  jumping: number
-}
+export const stylesSchema = z.strictObject({
+  careful: chance.default(0.4).describe('Share of careful reasoners.'),
+  merging: chance.default(0.35).describe('Share of those that merge steps.'),
+  jumping: chance.default(0.25).describe('Share of those that leave steps out.'),
+})
+export type StyleShares = z.output<typeof stylesSchema>
 
 const DEFAULT_STYLES: StyleShares = { careful: 0.3, merging: 0.4, jumping: 0.3 }
 

@@ -2,6 +2,7 @@
 
 import { Rng } from '../../util/rng.ts'
 import { partThinking } from '../thinking.ts'
+import { range } from '../thinking-grammar/rubric-pieces.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import { answeredDigit } from './format.ts'
 import {
@@ -20,15 +21,12 @@ export interface PopulationGroup {
   responses: readonly { thinking: string; answer: number | null }[]
 }
 
-const range = (from: number, to: number): string[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
-
 /** All that a place may hold for a problem. */
 const slotValues = (slot: Slot, { operations }: ArithmeticProblem): string[] => {
   if (slot === 'operation') return operations.map(({ operator, operand }) => `${operator} ${operand}`)
-  if (slot === 'place') return range(1, operations.length)
-  if (slot === 'digit') return range(0, 9)
-  return range(Math.max(1, operations.length - 2), operations.length + 2)
+  if (slot === 'place') return range(1, operations.length).map(String)
+  if (slot === 'digit') return range(0, 9).map(String)
+  return range(Math.max(1, operations.length - 2), operations.length + 2).map(String)
 }
 
 /** All ways to fill a sentence's places for a problem; sentences have one place at most. */

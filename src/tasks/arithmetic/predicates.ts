@@ -1,6 +1,6 @@
 /** @file The grammar of criteria about thinking on the arithmetic task: sentences that are read and executed exactly. */
 
-import { CriterionGrammar, type Predicate, predicatesAbout } from '../thinking-grammar/grammar.ts'
+import { allAre, CriterionGrammar, type Predicate, predicatesAbout } from '../thinking-grammar/grammar.ts'
 import {
   type Calculation,
   type ChainOfThought,
@@ -15,9 +15,8 @@ import { type ArithmeticProblem, answerOf, type Operator } from './problem.ts'
 export { isMet } from '../thinking-grammar/grammar.ts'
 
 /** What predicates are decided on. */
-export interface Evidence {
+export interface Evidence extends ChainOfThought {
   problem: ArithmeticProblem
-  thinking: ChainOfThought
   /** Steps that calculate. */
   calculations: readonly Step[]
   /** Which operation of the question each step begins at; null where it fits nowhere, and for jumps. */
@@ -40,8 +39,8 @@ const efficiency = predicatesAbout<Evidence>('efficiency')
 const other = predicatesAbout<Evidence>('other')
 
 /** Whether the step at a place of the question is done by itself. */
-const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boolean =>
-  thinking.steps.some((step, i) => {
+const doesAlone = ({ steps, places, problem }: Evidence, wanted: string): boolean =>
+  steps.some((step, i) => {
     const at = places[i]
     if (at === null || step.operations.length !== 1) return false
     const { operator, operand } = problem.operations[at]
@@ -49,8 +48,8 @@ const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boo
   })
 
 /** How many of the question's operations are shown, each once. */
-const shown = ({ thinking, places }: Evidence): number =>
-  thinking.steps.reduce((sum, step, i) => sum + (places[i] === null ? 0 : step.operations.length), 0)
+const shown = ({ steps, places }: Evidence): number =>
+  steps.reduce((sum, step, i) => sum + (places[i] === null ? 0 : step.operations.length), 0)
 
 const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean =>
   step.result !== check.result
@@ -58,7 +57,7 @@ const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean
 const isChecked = (step: Step | undefined): boolean => step !== undefined && step.checks.length > 0
 
 /** Whether step i, from 0, begins with what the step before it came to; the first begins with the question's number. */
-const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean => {
+const follows = ({ steps, problem }: Evidence, i: number): boolean => {
   const step = steps[i]
   if (step === undefined || step.jump) return false
   return step.left === (i === 0 ? problem.start : steps[i - 1].kept)
@@ -72,7 +71,7 @@ const repeats = ({ calculations }: Evidence): boolean => {
 }
 
 /** Steps before the last one: the last result is the answer in all but name. */
-const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)
+const inner = ({ steps }: Evidence): readonly Step[] => steps.slice(0, -1)
 
 const rightOf = (step: Step): boolean => !step.jump && isRightCalculation({ ...step, result: step.kept })
 
@@ -82,7 +81,7 @@ const allRightOf =
     const own = inner(evidence).filter(({ operations }) =>
       operations.some(each => each.operator === operator),
     )
-    return own.length > 0 && own.every(rightOf)
+    return allAre(own, rightOf)
   }
 
 const operators = ({ problem }: Evidence, operator: Operator): number =>
@@ -90,7 +89,7 @@ const operators = ({ problem }: Evidence, operator: Operator): number =>
 
 /** Numbers that are written before the end: the last result is the answer in all but name. */
 const written = (evidence: Evidence): number[] => {
-  const last = evidence.thinking.steps.at(-1)
+  const last = evidence.steps.at(-1)
   const before = inner(evidence).flatMap(({ left, operations, result }) => [
     left,
     ...operations.map(({ operand }) => operand),
@@ -103,21 +102,19 @@ const written = (evidence: Evidence): number[] => {
 
 /** All predicates but those that stand in for the outcome. */
 export const PREDICATES: readonly ArithmeticPredicate[] = [
-  planning.neutral('says how many steps it takes', ({ thinking }) => thinking.plans.length > 0),
-  planning.neutral('plans {count} steps', ({ thinking }, n) => thinking.plans.includes(n)),
-  planning.neutral('plans as many steps as there are operations', ({ thinking, problem }) =>
-    thinking.plans.includes(problem.operations.length),
+  planning.neutral('says how many steps it takes', ({ plans }) => plans.length > 0),
+  planning.neutral('plans {count} steps', ({ plans }, n) => plans.includes(n)),
+  planning.neutral('plans as many steps as there are operations', ({ plans, problem }) =>
+    plans.includes(problem.operations.length),
   ),
-  planning.bad('plans more steps than there are operations', ({ thinking, problem }) =>
-    thinking.plans.some(n => n > problem.operations.length),
+  planning.bad('plans more steps than there are operations', ({ plans, problem }) =>
+    plans.some(n => n > problem.operations.length),
   ),
-  planning.bad('plans fewer steps than there are operations', ({ thinking, problem }) =>
-    thinking.plans.some(n => n < problem.operations.length),
+  planning.bad('plans fewer steps than there are operations', ({ plans, problem }) =>
+    plans.some(n => n < problem.operations.length),
   ),
-  planning.good(
-    'does one operation a step',
-    ({ thinking }) =>
-      thinking.steps.length > 0 && thinking.steps.every(({ operations }) => operations.length === 1),
+  planning.good('does one operation a step', ({ steps }) =>
+    allAre(steps, ({ operations }) => operations.length === 1),
   ),
   planning.bad('does two operations in one step', ({ calculations }) =>
     calculations.some(({ operations }) => operations.length === 2),
@@ -129,52 +126,41 @@ export const PREDICATES: readonly ArithmeticPredicate[] = [
   planning.bad('leaves an operation out', evidence => shown(evidence) < evidence.problem.operations.length),
   planning.good(
     'has as many steps as there are operations',
-    ({ thinking, problem }) => thinking.steps.length === problem.operations.length,
+    ({ steps, problem }) => steps.length === problem.operations.length,
   ),
-  planning.good('has at least {count} steps', ({ thinking }, n) => thinking.steps.length >= n),
-  planning.neutral('restates the question', ({ thinking }) => thinking.restates),
+  planning.good('has at least {count} steps', ({ steps }, n) => steps.length >= n),
+  planning.neutral('restates the question', ({ restates }) => restates),
   planning.good(
     'begins with the first number',
-    ({ thinking, problem }) => thinking.steps[0]?.left === problem.start && !thinking.steps[0].jump,
+    ({ steps, problem }) => steps[0]?.left === problem.start && !steps[0].jump,
   ),
   planning.good('shows the operation {operation} by itself', (evidence, _, wanted) =>
     doesAlone(evidence, wanted),
   ),
-  planning.good(
-    'takes the operations in order',
-    ({ thinking, places }) =>
-      thinking.steps.length > 0 && thinking.steps.every((step, i) => step.jump || places[i] !== null),
+  planning.good('takes the operations in order', ({ steps, places }) =>
+    allAre(steps, (step, i) => step.jump || places[i] !== null),
   ),
   validation.good('checks a step', ({ checks }) => checks.length > 0),
-  validation.good(
-    'checks at least {count} steps',
-    ({ thinking }, n) => thinking.steps.filter(isChecked).length >= n,
-  ),
-  validation.good(
-    'checks every step',
-    ({ thinking }) => thinking.steps.length > 0 && thinking.steps.every(isChecked),
-  ),
+  validation.good('checks at least {count} steps', ({ steps }, n) => steps.filter(isChecked).length >= n),
+  validation.good('checks every step', ({ steps }) => allAre(steps, isChecked)),
   validation.good('checks every multiplication', ({ calculations }) => {
     const own = calculations.filter(({ operations }) => operations.some(({ operator }) => operator === '*'))
-    return own.length > 0 && own.every(isChecked)
+    return allAre(own, isChecked)
   }),
-  validation.good('checks the first step', ({ thinking }) => isChecked(thinking.steps[0])),
-  validation.good('checks the last step', ({ thinking }) => isChecked(thinking.steps.at(-1))),
-  validation.good('checks step {place}', ({ thinking }, n) => isChecked(thinking.steps[n - 1])),
-  validation.neutral('checks a step twice', ({ thinking }) =>
-    thinking.steps.some(({ checks }) => checks.length > 1),
-  ),
+  validation.good('checks the first step', ({ steps }) => isChecked(steps[0])),
+  validation.good('checks the last step', ({ steps }) => isChecked(steps.at(-1))),
+  validation.good('checks step {place}', ({ steps }, n) => isChecked(steps[n - 1])),
+  validation.neutral('checks a step twice', ({ steps }) => steps.some(({ checks }) => checks.length > 1)),
   validation.neutral('a check finds an error', ({ checks }) => checks.some(disagrees)),
-  validation.good('goes on from a corrected result', ({ thinking }) =>
-    thinking.steps.some(
-      (step, i) =>
-        step.kept !== step.result && step.checks.length > 0 && thinking.steps[i + 1]?.left === step.kept,
+  validation.good('goes on from a corrected result', ({ steps }) =>
+    steps.some(
+      (step, i) => step.kept !== step.result && step.checks.length > 0 && steps[i + 1]?.left === step.kept,
     ),
   ),
-  validation.bad('finds an error and goes on from the wrong result', ({ thinking }) =>
-    thinking.steps.some(
+  validation.bad('finds an error and goes on from the wrong result', ({ steps }) =>
+    steps.some(
       (step, i) =>
-        step.checks.some(check => disagrees({ step, check })) && thinking.steps[i + 1]?.left === step.result,
+        step.checks.some(check => disagrees({ step, check })) && steps[i + 1]?.left === step.result,
     ),
   ),
   validation.bad('never checks anything', ({ checks }) => checks.length === 0),
@@ -183,56 +169,43 @@ export const PREDICATES: readonly ArithmeticPredicate[] = [
       ({ step, check }) => step.left !== check.left || step.operations.length !== check.operations.length,
     ),
   ),
-  clarity.good(
-    'each step begins with the result before it',
-    evidence =>
-      evidence.thinking.steps.length > 0 &&
-      evidence.thinking.steps.every((step, i) => step.jump || follows(evidence, i)),
+  clarity.good('each step begins with the result before it', evidence =>
+    allAre(evidence.steps, (step, i) => step.jump || follows(evidence, i)),
   ),
   clarity.bad('a step begins with another number than the result before it', evidence =>
-    evidence.thinking.steps.some((step, i) => calculates(step) && !follows(evidence, i)),
+    evidence.steps.some((step, i) => calculates(step) && !follows(evidence, i)),
   ),
   clarity.good('step {place} begins with the result before it', (evidence, n) => follows(evidence, n - 1)),
-  clarity.good(
-    'gives every result by a calculation',
-    ({ thinking }) => thinking.steps.length > 0 && thinking.steps.every(calculates),
-  ),
-  clarity.bad('states a result without a calculation', ({ thinking }) =>
-    thinking.steps.some(({ jump }) => jump),
-  ),
+  clarity.good('gives every result by a calculation', ({ steps }) => allAre(steps, calculates)),
+  clarity.bad('states a result without a calculation', ({ steps }) => steps.some(({ jump }) => jump)),
   clarity.good(
     'every line is a calculation',
-    ({ thinking }) =>
-      thinking.steps.every(calculates) &&
-      thinking.fillers.length + thinking.plans.length + thinking.others === 0 &&
-      !thinking.restates,
+    ({ steps, fillers, plans, others, restates }) =>
+      steps.every(calculates) && fillers.length + plans.length + others === 0 && !restates,
   ),
-  clarity.neutral('says clearly', ({ thinking }) => thinking.fillers.includes('clearly')),
-  clarity.neutral('says easy', ({ thinking }) => thinking.fillers.includes('easy')),
-  clarity.neutral('says well', ({ thinking }) => thinking.fillers.includes('well')),
-  clarity.neutral('shows doubt', ({ thinking }) => thinking.fillers.includes('hmm')),
-  clarity.bad('has a line that makes no sense', ({ thinking }) => thinking.others > 0),
-  clarity.neutral('writes single digits', ({ thinking }) => thinking.others === 0),
-  efficiency.bad('has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
-  efficiency.neutral('has at most {count} lines', ({ thinking }, n) => thinking.lines <= n),
-  efficiency.neutral('has at least {count} lines', ({ thinking }, n) => thinking.lines >= n),
+  clarity.neutral('says clearly', ({ fillers }) => fillers.includes('clearly')),
+  clarity.neutral('says easy', ({ fillers }) => fillers.includes('easy')),
+  clarity.neutral('says well', ({ fillers }) => fillers.includes('well')),
+  clarity.neutral('shows doubt', ({ fillers }) => fillers.includes('hmm')),
+  clarity.bad('has a line that makes no sense', ({ others }) => others > 0),
+  clarity.neutral('writes single digits', ({ others }) => others === 0),
+  efficiency.bad('has at most {count} steps', ({ steps }, n) => steps.length <= n),
+  efficiency.neutral('has at most {count} lines', ({ lines }, n) => lines <= n),
+  efficiency.neutral('has at least {count} lines', ({ lines }, n) => lines >= n),
   efficiency.bad('repeats a step', repeats),
   efficiency.neutral('repeats nothing', evidence => !repeats(evidence)),
-  efficiency.neutral('has no idle words', ({ thinking }) => thinking.fillers.length === 0),
-  efficiency.neutral('has idle words', ({ thinking }) => thinking.fillers.length > 0),
-  efficiency.neutral('has several idle words', ({ thinking }) => thinking.fillers.length > 1),
+  efficiency.neutral('has no idle words', ({ fillers }) => fillers.length === 0),
+  efficiency.neutral('has idle words', ({ fillers }) => fillers.length > 0),
+  efficiency.neutral('has several idle words', ({ fillers }) => fillers.length > 1),
   efficiency.bad(
     'takes fewer steps than there are operations',
-    ({ thinking, problem }) => thinking.steps.length < problem.operations.length,
+    ({ steps, problem }) => steps.length < problem.operations.length,
   ),
   efficiency.bad(
     'takes more steps than there are operations',
-    ({ thinking, problem }) => thinking.steps.length > problem.operations.length,
+    ({ steps, problem }) => steps.length > problem.operations.length,
   ),
-  efficiency.bad(
-    'jumps to the end at once',
-    ({ thinking }) => thinking.steps.length === 1 && thinking.steps[0].jump,
-  ),
+  efficiency.bad('jumps to the end at once', ({ steps }) => steps.length === 1 && steps[0].jump),
   other.good('step {place} is right', (evidence, n) => {
     const step = inner(evidence)[n - 1]
     return step !== undefined && rightOf(step)
@@ -255,8 +228,8 @@ export const PREDICATES: readonly ArithmeticPredicate[] = [
   other.neutral('passes through {digit}', (evidence, n) => inner(evidence).some(({ kept }) => kept === n)),
   other.neutral('uses the digit {digit}', (evidence, n) => written(evidence).includes(n)),
   other.neutral('never uses the digit {digit}', (evidence, n) => !written(evidence).includes(n)),
-  other.neutral('has an even number of steps', ({ thinking }) => thinking.steps.length % 2 === 0),
-  other.neutral('has an odd number of lines', ({ thinking }) => thinking.lines % 2 === 1),
+  other.neutral('has an even number of steps', ({ steps }) => steps.length % 2 === 0),
+  other.neutral('has an odd number of lines', ({ lines }) => lines % 2 === 1),
   other.neutral(
     'has more additions than multiplications',
     evidence => operators(evidence, '+') > operators(evidence, '*'),
@@ -269,13 +242,10 @@ export const PREDICATES: readonly ArithmeticPredicate[] = [
 
 /** Those that read the end of the thinking, or the answer: the outcome under another name. Off unless asked for. */
 export const OUTCOME_PREDICATES: readonly ArithmeticPredicate[] = [
-  other.neutral('the last step gives {digit}', ({ thinking }, n) => thinking.steps.at(-1)?.kept === n),
+  other.neutral('the last step gives {digit}', ({ steps }, n) => steps.at(-1)?.kept === n),
   other.neutral('the answer is {digit}', ({ answer }, n) => answer === n),
-  other.good('every step is right', ({ thinking: { steps } }) => steps.length > 0 && steps.every(rightOf)),
-  other.good(
-    'reaches the right value',
-    ({ thinking, problem }) => thinking.steps.at(-1)?.kept === answerOf(problem),
-  ),
+  other.good('every step is right', ({ steps }) => allAre(steps, rightOf)),
+  other.good('reaches the right value', ({ steps, problem }) => steps.at(-1)?.kept === answerOf(problem)),
 ].map(predicate => ({ ...predicate, outcome: true }))
 
 export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
@@ -288,13 +258,11 @@ export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
 export const evidenceOf = (problem: ArithmeticProblem, text: string, answer: number | null): Evidence => {
   const thinking = readThinking(problem, text)
   return {
+    ...thinking,
     problem,
-    thinking,
-    calculations: thinking.steps.filter(({ jump }) => !jump),
+    calculations: thinking.steps.filter(calculates),
     places: placesOf(problem, thinking.steps),
-    checks: thinking.steps.flatMap((step: Step) =>
-      step.checks.map((check: Calculation) => ({ step, check })),
-    ),
+    checks: thinking.steps.flatMap(step => step.checks.map(check => ({ step, check }))),
     answer,
   }
 }

@@ -9,8 +9,6 @@ import { ARITHMETIC_GRAMMAR, type Evidence, type Slot } from './predicates.ts'
 import { type ArithmeticProblem, OPERATIONS } from './problem.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS, DOMAIN, operationPiece } from './vocabulary.ts'
 
-export type { RubricGrammarOptions }
-
 const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): string => {
   if (slot === 'digit') return String(rng.int(10))
   if (slot === 'place') return String(1 + rng.int(operations.length))
@@ -19,29 +17,20 @@ const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): str
   return `${operator} ${operand}`
 }
 
-/** The scripted rubricator. */
-export const arithmeticRubricator = new ScriptedRubricator<ArithmeticProblem, Evidence, Slot>({
-  grammar: ARITHMETIC_GRAMMAR,
-  slotValue,
-  open: openPiece(DOMAIN),
-})
-
 const digits = (from: number) => range(from, 9).map(digit => ARITHMETIC_PIECES.token(` ${digit}`))
+
+const LANGUAGE = {
+  ...{ grammar: ARITHMETIC_GRAMMAR, pieces: ARITHMETIC_PIECES, open: openPiece(DOMAIN) },
+  ...{ slotValue, eos: ARITHMETIC_TOKENS.eos },
+  slotTokens: {
+    ...{ count: digits(0), digit: digits(0), place: digits(1) },
+    operation: OPERATIONS.map(operation => ARITHMETIC_PIECES.token(operationPiece(operation))),
+  },
+}
+
+/** The scripted rubricator. */
+export const arithmeticRubricator = new ScriptedRubricator<ArithmeticProblem, Evidence, Slot>(LANGUAGE)
 
 /** Rubrics about arithmetic as JSON with sentences of the grammar. */
 export const rubricAutomaton = (options?: RubricGrammarOptions): TokenAutomaton =>
-  buildRubricAutomaton(
-    {
-      grammar: ARITHMETIC_GRAMMAR,
-      pieces: ARITHMETIC_PIECES,
-      open: openPiece(DOMAIN),
-      slotTokens: {
-        count: digits(0),
-        digit: digits(0),
-        place: digits(1),
-        operation: OPERATIONS.map(operation => ARITHMETIC_PIECES.token(operationPiece(operation))),
-      },
-      eos: ARITHMETIC_TOKENS.eos,
-    },
-    options,
-  )
+  buildRubricAutomaton(LANGUAGE, options)

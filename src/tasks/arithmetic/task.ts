@@ -29,17 +29,12 @@ const VALUES: Readonly<Record<Slot, readonly string[]>> = {
 
 const criterion = (text: string): Criterion => ({ id: text.replace(/[^a-z0-9]+/g, '-'), text, points: 1 })
 
-/** A sentence with each value that its places may have. */
+/** A sentence with each value that its place may have; sentences have one at most. */
 const sentencesOf = (predicate: ArithmeticPredicate): string[] => {
   const [slot] = ARITHMETIC_GRAMMAR.slotsOf(predicate)
   return slot === undefined
     ? [predicate.sentence]
-    : VALUES[slot].map(value =>
-        ARITHMETIC_GRAMMAR.sentenceWith(
-          predicate,
-          ARITHMETIC_GRAMMAR.slotsOf(predicate).map(() => value),
-        ),
-      )
+    : VALUES[slot].map(value => ARITHMETIC_GRAMMAR.sentenceWith(predicate, [value]))
 }
 
 const BANK: readonly Criterion[] = PREDICATES.flatMap(sentencesOf).map(criterion)

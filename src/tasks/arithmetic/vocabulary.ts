@@ -1,15 +1,11 @@
 /** @file The closed world of the arithmetic task: pieces of text, one token each, for problems, thinking and rubrics. */
 
 import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
-import { THINKING_CATEGORIES } from '../thinking-grammar/grammar.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
 import {
+  CRITERION_PIECES,
   HINT_PIECES,
-  itemPiece,
-  MOST_POINTS,
   openPiece,
-  POINTS,
-  pointsPiece,
   RUBRIC_PIECES,
   range,
   sentencePieces,
@@ -49,9 +45,7 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
     ...OPERATIONS.map(operationPiece),
     ...Object.values(PIECES),
     ...ARITHMETIC_FILLERS.map(filler => `\n${filler}`),
-    ...THINKING_CATEGORIES.map(itemPiece),
-    ...POINTS.map(pointsPiece),
-    ...range(-MOST_POINTS, MOST_POINTS).map(String),
+    ...CRITERION_PIECES,
     ...sentencePieces([...PREDICATES, ...OUTCOME_PREDICATES]),
   ]),
 ]

@@ -74,12 +74,12 @@ const namedCriteria = ({ source, rubric }: RubricItem, shared: Rubric | null): s
   ...rubric.criteria.flatMap(({ id, title }) => (source === undefined || title !== undefined ? [id] : [])),
 ]
 
-/** The rubric for all rows, where a task names one. @throws DataError as reading it does */
-export const sharedRubric = ({ rubric = null }: { rubric?: string | null }): Rubric | null =>
-  rubric === null ? null : readShared(rubric)
-
-/** @throws DataError for a file that holds none, or more than one, and for a verifier that does not exist */
-const readShared = (path: string): Rubric => {
+/**
+ * The rubric for all rows, where a task names one.
+ * @throws DataError for a file that holds none, or more than one, and for a verifier that does not exist
+ */
+export const sharedRubric = ({ rubric: path = null }: { rubric?: string | null }): Rubric | null => {
+  if (path === null) return null
   const { items } = readRubricFile(path)
   if (items.length !== 1)
     throw new DataError(`${path}: expected one rubric for all rows, got ${items.length}`, {

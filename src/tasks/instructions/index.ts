@@ -1,11 +1,6 @@
 /** @file Rows for trainings on instructions that a rule checks, and demonstrations to begin with. */
 
-export {
-  demonstrationsOf,
-  type InstructionDemonstration,
-  inProportion,
-  plainRequests,
-} from './demonstrations.ts'
+export * from './demonstrations.ts'
 export type { Request } from './requests.ts'
 export { instructionRows, SHARED_CRITERIA } from './rows.ts'
 export { withoutLastSentence } from './text.ts'

@@ -1,13 +1,15 @@
 /** @file Supervised examples for the cold start: generated proofs as tokens, mixed by a curriculum. Data only, no model. */
 
+import type { z } from 'zod'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { KeyframeWait } from './curriculum-clock.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
 import { lookingProof, type ProofStyle, proofSteps } from './looking.ts'
+import { drawIndex } from './plan.ts'
 import { type RecitationOptions, recitationDrill } from './recitation-drill.ts'
+import type { keyframeSchema, LogicStart } from './start-settings.ts'
 import { hasPhrases, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
@@ -22,15 +24,8 @@ export interface SupervisedExample {
   responseWeights?: Float32Array
 }
 
-/** What to learn from at a moment of the training: weights of the sources, not necessarily normalised. */
-export interface CurriculumKeyframe {
-  /** Progress in [0, 1]. */
-  at: number
-  /** One weight a source, at least one above zero. */
-  weights: readonly number[]
-  /** The training stays here until it has learnt so much. */
-  until?: KeyframeWait
-}
+/** What to learn from at a moment of the training: weights of the sources, not necessarily normalised, at least one above zero. */
+export type CurriculumKeyframe = z.output<typeof keyframeSchema>
 
 /** Problems of a sort, and what their demonstrations are. */
 export interface CurriculumSource extends RecitationOptions {
@@ -45,32 +40,20 @@ export interface Curriculum {
   keyframes: readonly CurriculumKeyframe[]
 }
 
-export interface ColdStartOptions {
+export type StepNumbering = LogicStart['numbering']
+
+type Demonstrated = Pick<LogicStart, 'signWeight' | 'wording' | 'proofs' | 'numbering' | 'numberedTo'>
+
+/**
+ * Absent: weights of 1, rules as they are given, the shortest proofs, numbered from one. Most first errors of small models are in the
+ * tokens that decide a sign; with `random-start`, short proofs teach all the numbers and a policy can be trained on towards longer ones.
+ */
+export interface ColdStartOptions extends Partial<Demonstrated> {
   curriculum: Curriculum
   seed: number | string
-  /**
-   * Loss weight of the tokens that decide a statement's sign: `not`, or the adjective where `not` could stand. Most first
-   * errors of small models are there. Default 1.
-   */
-  signWeight?: number
-  /** How rules are worded in the responses; the premises keep their variety. Default `as-given`. */
-  wording?: RuleWording
-  /** `looking`: proofs read every property on the way. Default `shortest`. */
-  proofs?: ProofStyle
-  /**
-   * `random-start`: half of the demonstrations number their steps from a random start up to the longest five-hop proof, so
-   * that short proofs teach all the numbers and a policy can be trained on towards longer ones. Default `from-one`.
-   */
-  numbering?: StepNumbering
   /** How many tokens the model has; with all of the long vocabulary phrases are one each. Default: words alone. */
   vocabulary?: number
-  /**
-   * Highest number of a random start's last step. Default: that of a five-hop proof, or of the longest one of the sources.
-   */
-  numberedTo?: number
 }
-
-export type StepNumbering = 'from-one' | 'random-start'
 
 /**
  * Sources for proofs of the given lengths: first on short chains, where the rule that comes next has few rivals (a model
@@ -140,15 +123,6 @@ export const weightsAt = ({ keyframes }: Curriculum, progress: number): number[]
   const [before, after] = [keyframes[next - 1], keyframes[next]]
   const t = (progress - before.at) / (after.at - before.at)
   return before.weights.map((weight, i) => weight * (1 - t) + after.weights[i] * t)
-}
-
-const drawIndex = (rng: Rng, weights: readonly number[]): number => {
-  let left = rng.next() * weights.reduce((sum, weight) => sum + weight, 0)
-  for (const [i, weight] of weights.entries()) {
-    left -= weight
-    if (left < 0) return i
-  }
-  return weights.findLastIndex(weight => weight > 0)
 }
 
 const KIND_ARTICLES = new Set([tokenId(' a'), tokenId(' an')])

@@ -1,18 +1,11 @@
 /** @file Where a training is in its curriculum: at its share of the steps, or behind it while a keyframe waits for the loss to fall. */
 
-/** A keyframe that is not left before it is learnt. */
-export interface KeyframeWait {
-  /** Nats a token that the mean loss of the last `window` steps has to be below; those steps all lie after the keyframe was reached. */
-  loss: number
-  window: number
-  /** Share of all steps, in [0, 1], at which the keyframe is left in any case. */
-  atMost: number
-}
+import type { z } from 'zod'
+import type { keyframeSchema } from './start-settings.ts'
 
-interface TimedKeyframe {
-  at: number
-  until?: KeyframeWait
-}
+type TimedKeyframe = Pick<z.output<typeof keyframeSchema>, 'at' | 'until'>
+/** Of a keyframe that is not left before it is learnt: the steps of its window all lie after the keyframe was reached. */
+export type KeyframeWait = NonNullable<TimedKeyframe['until']>
 
 /** The first step after which the mean of the last `window` losses is below the bound, counted from `from`; null: not yet. */
 const firstBelow = (

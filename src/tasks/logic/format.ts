@@ -4,6 +4,7 @@ import type { LogicLabel } from '../../grade/logic/problem.ts'
 import type { TokenText } from '../../model/chat-format.ts'
 import type { TokenSpan } from '../../rl/datum.ts'
 import { DataError } from '../../util/errors.ts'
+import { remembered } from '../../util/remembered.ts'
 import { describeValue } from '../../util/schema.ts'
 import { SPECIAL } from '../small-vocabulary.ts'
 import type { LogicTaskExample } from './example.ts'
@@ -54,26 +55,20 @@ const phrased = (tokens: readonly number[]): readonly number[] => {
   return found
 }
 
-// Generated and ProntoQA sentences are few thousand different ones; others are refused and not remembered.
-const knownSentences = {
-  words: new Map<string, readonly number[]>(),
-  phrases: new Map<string, readonly number[]>(),
-}
+// Generated and ProntoQA sentences are few thousand different ones; others are refused.
+const MOST_KNOWN = 20_000
+const inWords = remembered(wordsOf, MOST_KNOWN)
+const inPhrases = remembered(sentence => {
+  const words = wordsOf(sentence)
+  return words && phrased(words)
+}, MOST_KNOWN)
 
 const spell = (sentence: string, id: string, vocabulary: number): readonly number[] => {
-  const inPhrases = hasPhrases(vocabulary)
-  const remembered = knownSentences[inPhrases ? 'phrases' : 'words']
-  const known = remembered.get(sentence)
-  if (known) return known
-  const words = wordsOf(sentence)
-  const tokens = words && inPhrases ? phrased(words) : words
-  if (!tokens) {
-    throw new DataError(`${id}: ${describeValue(sentence)} has a word that the logic vocabulary lacks`, {
-      hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
-    })
-  }
-  if (remembered.size < 20_000) remembered.set(sentence, tokens)
-  return tokens
+  const tokens = (hasPhrases(vocabulary) ? inPhrases : inWords)(sentence)
+  if (tokens) return tokens
+  throw new DataError(`${id}: ${describeValue(sentence)} has a word that the logic vocabulary lacks`, {
+    hint: 'the small model reads ProntoQA sentences only; use a tokenizer of a pretrained model for other texts',
+  })
 }
 
 /** @throws DataError for a word that is in no vocabulary, or that this model lacks */
@@ -178,11 +173,7 @@ const PIECES: readonly string[] = LONG_LOGIC_VOCABULARY.map(token => (SPECIALS.h
  * The text of tokens: their pieces one after another. Special tokens are left out, and so are ids past the last token, which a
  * model has whose table is padded. Same as the saved tokenizer's decoding with `skip_special_tokens`.
  */
-export const decodeTokens = (tokens: ArrayLike<number>): string => {
-  let text = ''
-  for (let i = 0; i < tokens.length; i++) text += PIECES[tokens[i]] ?? ''
-  return text
-}
+export const decodeTokens = (tokens: ArrayLike<number>): string => decodeLogicWithOffsets(tokens).text
 
 /** `decodeTokens` with the place of every token in the text, to map character spans (a step, the answer) back to tokens. */
 export const decodeLogicWithOffsets = (tokens: ArrayLike<number>): TokenText => {

@@ -6,13 +6,21 @@ import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import {
   chainPlan,
+  drawIndex,
   familiesOf,
   mostTreeKinds,
   type ProblemPlan,
-  type ProofPlanOptions,
   straysOf,
   treePlan,
 } from './plan.ts'
+import {
+  type HopWeights,
+  KINDS,
+  type LogicGeneratorOptions,
+  MAX_HOPS,
+  type OwnDefault,
+  type SettledOptions,
+} from './problem-shape.ts'
 import {
   isaRule,
   kindFact,
@@ -21,63 +29,19 @@ import {
   type RuleTemplate,
   type Sentence,
 } from './sentences.ts'
-import { ALL_NOUNS, INDIVIDUALS, NOUNS } from './vocabulary.ts'
+import { INDIVIDUALS } from './vocabulary.ts'
 
-/**
- * `real`: statistics of the real ProntoQA rows; `shortcut-free`: none of their shallow cues; `varied`: nor does the size of a
- * problem tell how long its proof is, or the last kind's place where it stops.
- */
-export const LOGIC_STYLES = ['real', 'shortcut-free', 'varied'] as const
-
-export type LogicStyle = (typeof LOGIC_STYLES)[number]
-
-/** Relative frequency by hop count, e.g. `{ 3: 0.2, 5: 0.8 }`. */
-export type HopWeights = Readonly<Record<number, number>>
-
-/** Longest proof, in hops, that kinds, adjectives and step numbers suffice for. */
-export const MAX_HOPS = 16
+export {
+  type HopWeights,
+  KINDS,
+  LOGIC_STYLES,
+  type LogicGeneratorOptions,
+  type LogicStyle,
+  MAX_HOPS,
+} from './problem-shape.ts'
 
 /** Hops up to which ten kinds suffice, those of the real rows. */
 export const TEN_KINDS_HOPS = 5
-
-/** Kinds that problems may draw from: the real rows' ten, or up to all there are. */
-export const KINDS = { least: NOUNS.length, most: ALL_NOUNS.length } as const
-
-export interface LogicGeneratorOptions {
-  /** 1 to 16: rules applied in the proof, counted as in the real rows (five = four from kind to kind, one property). */
-  hops?: number | HopWeights
-  style?: LogicStyle
-  /** `three-way` adds Unknown; the labels are equally likely either way. */
-  labels?: 'two-way' | 'three-way'
-  /**
-   * Kinds on the chain, uniform in [min, max], at least hops + 1 and at most 9 of ten kinds; the real rows' distribution when
-   * absent.
-   */
-  nodes?: readonly [min: number, max: number]
-  /**
-   * Rules about the queried adjective that do not bear on the individual. `off-chain`: one, on a kind that occurs nowhere
-   * else; `connected`: one to four, on kinds with rules of their own; the style's when absent.
-   */
-  distractors?: 'none' | 'off-chain' | 'connected'
-  /** Order of the sentences; the style's when absent. */
-  order?: 'root-to-leaf' | 'shuffled'
-  /** Share of negated property rules; the style's when absent. */
-  negation?: { gold: number; other: number }
-  /**
-   * Kinds that problems draw from: 10 to 24. More than ten bring ten more families of adjectives, and need the long vocabulary.
-   * Ten when absent and no proof is longer than five hops, else all.
-   */
-  kinds?: number
-  /** With connected distractors, rules about the queried adjective, the settling one included; 2 or 4 when absent. */
-  mentions?: 1 | 2 | 4
-  /** With connected distractors, kinds beside the path, uniform in [min, max]: more make longer problems of the same proof. */
-  sideKinds?: readonly [min: number, max: number]
-  /**
-   * With connected distractors, kinds above the one that settles the query, uniform in [min, max]; one when absent, which tells
-   * a two-way proof where to stop.
-   */
-  above?: readonly [min: number, max: number]
-}
 
 const CUE_FREE = {
   distractors: 'connected',
@@ -103,14 +67,11 @@ const variedShape = (hops: number, kinds = KINDS.most): Pick<LogicGeneratorOptio
   return { kinds, above: [1, above], sideKinds: [1, sideKinds] }
 }
 
-type OwnDefault = 'nodes' | 'mentions' | 'sideKinds' | 'above'
-type Settled = Required<Omit<LogicGeneratorOptions, OwnDefault>> & Pick<LogicGeneratorOptions, OwnDefault>
-
 const defined = (options: LogicGeneratorOptions): LogicGeneratorOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 
 /** The options with everything filled in that is not drawn. */
-export const settleLogicOptions = (options: LogicGeneratorOptions): Settled => {
+export const settleLogicOptions = (options: LogicGeneratorOptions): SettledOptions => {
   const { style = 'real', hops = 5 } = options
   const kinds = longestOf(hops) > TEN_KINDS_HOPS ? KINDS.most : KINDS.least
   const shape = style === 'varied' ? variedShape(longestOf(hops), options.kinds) : {}
@@ -137,7 +98,7 @@ const checkHops = (hops: number | HopWeights) => {
 const isRange = ([min, max]: readonly [number, number], least: number, most: number) =>
   Number.isInteger(min) && Number.isInteger(max) && min >= least && max >= min && max <= most
 
-const check = (settled: Settled) => {
+const check = (settled: SettledOptions) => {
   checkHops(settled.hops)
   const { kinds, distractors, nodes } = settled
   if (!Number.isInteger(kinds) || kinds < KINDS.least || kinds > KINDS.most)
@@ -155,7 +116,7 @@ const MOST_EXTRA = 3
 
 const TREE_OPTIONS = ['mentions', 'sideKinds', 'above'] as const
 
-const checkChain = (settled: Settled) => {
+const checkChain = (settled: SettledOptions) => {
   const { hops, nodes, kinds } = settled
   const name = TREE_OPTIONS.find(option => settled[option] !== undefined)
   if (name !== undefined) {
@@ -177,23 +138,22 @@ const checkChain = (settled: Settled) => {
 export const mentionsOf = ({ mentions }: Pick<LogicGeneratorOptions, 'mentions'>): readonly number[] =>
   mentions === undefined ? [2, 4] : [mentions]
 
-const checkTree = (settled: Settled) => {
+const checkTree = (settled: SettledOptions) => {
   const { hops, kinds, sideKinds, above } = settled
   const most = Math.max(
     ...hopCounts(hops).flatMap(count =>
       mentionsOf(settled).map(mentions => mostTreeKinds(count, mentions, settled)),
     ),
   )
-  if (sideKinds && !isRange(sideKinds, 1, kinds))
-    throw new ConfigError(
-      `logic generator: sideKinds: expected [min, max] within 1 to ${kinds}, got [${sideKinds}]`,
-    )
-  if (above && !isRange(above, 1, kinds))
-    throw new ConfigError(`logic generator: above: expected [min, max] within 1 to ${kinds}, got [${above}]`)
+  for (const [name, range] of Object.entries({ sideKinds, above }))
+    if (range && !isRange(range, 1, kinds))
+      throw new ConfigError(
+        `logic generator: ${name}: expected [min, max] within 1 to ${kinds}, got [${range}]`,
+      )
   if (most > kinds) refuseKinds(kinds, hops, most)
 }
 
-const refuseKinds = (kinds: number, hops: Settled['hops'], needed: number): never => {
+const refuseKinds = (kinds: number, hops: SettledOptions['hops'], needed: number): never => {
   throw new ConfigError(
     `logic generator: kinds: expected at least ${needed} for ${longestOf(hops)} hops, got ${kinds}`,
     {
@@ -204,13 +164,8 @@ const refuseKinds = (kinds: number, hops: Settled['hops'], needed: number): neve
 
 const drawHops = (rng: Rng, hops: number | HopWeights): number => {
   if (typeof hops === 'number') return hops
-  const entries = Object.entries(hops)
-  let left = rng.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
-  for (const [count, weight] of entries) {
-    left -= weight
-    if (left < 0) return Number(count)
-  }
-  return Number(entries[entries.length - 1][0])
+  // Where no weight is above 0, the last.
+  return hopCounts(hops).at(drawIndex(rng, Object.values(hops)))!
 }
 
 // Half plural, a quarter each and every, as in the real rows.
@@ -222,7 +177,7 @@ interface Worded {
 }
 
 /** Words the rules (each with a template of its own), orders them, and writes the gold proof from the same wordings. */
-const word = (rng: Rng, plan: ProblemPlan, name: string, order: Settled['order']): Worded => {
+const word = (rng: Rng, plan: ProblemPlan, name: string, order: SettledOptions['order']): Worded => {
   const isa = new Map<string, Sentence>()
   const property = new Map<string, Sentence>()
   for (const [noun, kind] of plan.parents) isa.set(noun, isaRule(rng.pick(TEMPLATES), noun, kind))
@@ -262,18 +217,9 @@ const LABELS: Record<'two-way' | 'three-way', readonly LogicLabel[]> = {
   'three-way': ['True', 'False', 'Unknown'],
 }
 
-const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
-  const planOptions: ProofPlanOptions = {
-    hops: drawHops(rng, settled.hops),
-    label: rng.pick(LABELS[settled.labels]),
-    nodes: settled.nodes,
-    distractor: settled.distractors !== 'none',
-    negation: settled.negation,
-    kinds: settled.kinds,
-    mentions: settled.mentions,
-    sideKinds: settled.sideKinds,
-    above: settled.above,
-  }
+const draw = (rng: Rng, settled: SettledOptions, id: string): LogicTaskExample => {
+  const hops = drawHops(rng, settled.hops)
+  const planOptions = { ...settled, hops, label: rng.pick(LABELS[settled.labels]) }
   const plan = (settled.distractors === 'connected' ? treePlan : chainPlan)(rng, planOptions)
   const name = rng.pick(INDIVIDUALS)
   const { premises, proof } = word(rng, plan, name, settled.order)
@@ -286,7 +232,7 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
     conclusion: conclusion.text,
     conclusionFol: conclusion.fol,
     label: plan.label,
-    hops: plan.target === null ? plan.path.length - 1 : planOptions.hops,
+    hops: plan.target === null ? plan.path.length - 1 : hops,
     proof: proof.map(sentence => sentence.text),
     source: `generated:${settled.style}`,
     context: texts.join(' '),
@@ -295,7 +241,7 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
 }
 
 /** Options other than the style's own, for ids: ` (hops 2, labels three-way)`; nothing where there are none. */
-const otherOptions = (settled: Settled): string => {
+const otherOptions = (settled: SettledOptions): string => {
   const usual: Readonly<Record<string, unknown>> = settleLogicOptions({ style: settled.style })
   const others = Object.entries(settled)
     .map(([name, value]) => [name, JSON.stringify(value)])

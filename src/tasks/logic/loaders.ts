@@ -7,6 +7,7 @@ import { parseFormula } from '../../grade/logic/parse.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { DataError } from '../../util/errors.ts'
 import { jsonlLines, parseRow, readJsonl } from '../../util/jsonl.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { describeValue, parseWith } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
 
@@ -129,13 +130,20 @@ export interface LogicFile {
  * @throws DataError naming file and line for a row of another shape.
  */
 export const readLogicFile = (path: string, format: LogicFileFormat): LogicFile =>
-  format === 'folio' ? readTolerantly(path, folioShape) : readTolerantly(path, logicLmShape(format))
+  format === 'folio'
+    ? readTolerantly(path, readFolio, folioId, fromFolioRow)
+    : readTolerantly(
+        path,
+        readLogicLm,
+        ({ id }) => id,
+        row => fromLogicLmRow(row, format),
+      )
 
 /** How a file writes its problems, told from its first row: FOLIO, or the form that ProntoQA and ProofWriter share. */
 export const formatOfFile = (path: string): LogicFileFormat => {
   const [first] = jsonlLines(path)
   const row = first === undefined ? null : parseRow(first.text, first.place, value => value)
-  return typeof row === 'object' && row !== null && 'premises-FOL' in row ? 'folio' : 'prontoqa'
+  return isRecord(row) && 'premises-FOL' in row ? 'folio' : 'prontoqa'
 }
 
 /** The problems of a file that can be graded; FOLIO rows without a formula of the conclusion, or with faulty ones, are left out. */
@@ -196,44 +204,36 @@ const fromFolioRow = (row: FolioRow): LogicTaskExample => {
   }
 }
 
-/** How rows of one kind are read: what must be right about each of them, and what may be left out. */
-interface RowShape<Row> {
-  /** @throws DataError for a row of another shape, which ends the reading. */
-  check(row: unknown): Row
-  id(row: Row): string
-  /** @throws DataError for a row that is left out. */
-  convert(row: Row): LogicTaskExample
+const readFolio = (row: unknown): FolioRow => {
+  const checked = checkRow(folioRow, row)
+  labelOf(checked.label, 'label')
+  return checked
 }
 
-const folioShape: RowShape<FolioRow> = {
-  check(row) {
-    const checked = checkRow(folioRow, row)
-    labelOf(checked.label, 'label')
-    return checked
-  },
-  id: folioId,
-  convert: fromFolioRow,
+const readLogicLm = (row: unknown): LogicLmRow => {
+  const checked = checkRow(logicLmRow, row)
+  answerLabel(checked)
+  statementOf(checked.question)
+  return checked
 }
 
-const logicLmShape = (source: string): RowShape<LogicLmRow> => ({
-  check(row) {
-    const checked = checkRow(logicLmRow, row)
-    answerLabel(checked)
-    statementOf(checked.question)
-    return checked
-  },
-  id: ({ id }) => id,
-  convert: row => fromLogicLmRow(row, source),
-})
-
-const readTolerantly = <Row>(path: string, { check, id, convert }: RowShape<Row>): LogicFile => {
+/**
+ * @param read throws DataError for a row of another shape, which ends the reading
+ * @param convert throws DataError for a row that is left out
+ */
+const readTolerantly = <Row>(
+  path: string,
+  read: (row: unknown) => Row,
+  idOf: (row: Row) => string,
+  convert: (row: Row) => LogicTaskExample,
+): LogicFile => {
   const file: LogicFile = { problems: [], unread: [] }
-  for (const row of readJsonl(path, check)) {
+  for (const row of readJsonl(path, read)) {
     try {
       file.problems.push(convert(row))
     } catch (error) {
       if (!(error instanceof DataError)) throw error
-      file.unread.push({ id: id(row), reason: error.message })
+      file.unread.push({ id: idOf(row), reason: error.message })
     }
   }
   return file

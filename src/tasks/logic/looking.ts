@@ -1,12 +1,8 @@
 /** @file Proofs that look before they go on: of every kind on the way, what is said of it is read before its parent. */
 
-import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicTaskExample } from './example.ts'
-import { type LogicRule, readRule } from './rules.ts'
+import { ruleIn } from './rules.ts'
 import { propertyFact } from './sentences.ts'
-import { ALL_NOUNS } from './vocabulary.ts'
-
-const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS.map(noun => noun.toLowerCase()))
 
 /** How long demonstrated proofs are: what they need and no more, or with every property on the way. */
 export type ProofStyle = 'shortest' | 'looking'
@@ -14,12 +10,6 @@ export type ProofStyle = 'shortest' | 'looking'
 /** Steps of a proof of so many hops, at most: the fact, a rule and its consequence for each, and those of each kind passed. */
 export const proofSteps = (hops: number, proofs: ProofStyle): number =>
   1 + 2 * hops + (proofs === 'looking' ? 2 * (hops - 1) : 0)
-
-/** The sentence's rule, and whether it leads to a kind; null for facts. */
-const ruleOf = (text: string): (LogicRule & { leadsOn: boolean }) | null => {
-  const rule = readRule(parseSentence(text))
-  return rule === null || rule.fact ? null : { ...rule, leadsOn: KIND_NAMES.has(rule.object.toLowerCase()) }
-}
 
 /**
  * A proof of the same conclusion that also says, of each kind that it passes, what properties that kind gives to the individual.
@@ -35,13 +25,13 @@ export const lookingProof = ({
   const individual = proof[0]?.split(' ')[0] ?? ''
   const looks = new Map<string, string[]>()
   for (const premise of premises) {
-    const rule = ruleOf(premise)
+    const rule = ruleIn(premise)
     if (rule === null || rule.leadsOn) continue
     const { text } = propertyFact(individual, rule.object, rule.negated)
     looks.set(rule.subject, [...(looks.get(rule.subject) ?? []), premise, text])
   }
   return proof.flatMap(step => {
-    const rule = ruleOf(step)
+    const rule = ruleIn(step)
     return rule?.leadsOn ? [...(looks.get(rule.subject) ?? []), step] : [step]
   })
 }

@@ -2,6 +2,7 @@
 
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import type { Rng } from '../../util/rng.ts'
+import type { LogicGeneratorOptions, SettledOptions } from './problem-shape.ts'
 import { ADJECTIVE_FAMILIES, ALL_FAMILIES, ALL_NOUNS, NOUNS } from './vocabulary.ts'
 
 /** "Every `noun` is (not) `adjective`." */
@@ -28,25 +29,11 @@ export interface ProblemPlan {
   query: { adjective: string; negated: boolean }
 }
 
-/** What a plan is drawn with. */
-export interface ProofPlanOptions {
+/** What a plan is drawn with: `nodes` are of chains alone; mentions, kinds beside and above of trees. */
+export interface ProofPlanOptions extends Omit<SettledOptions, 'hops' | 'labels' | 'style' | 'order'> {
   /** Rules applied in the proof: hops - 1 from kind to kind, one to the property. */
   hops: number
   label: LogicLabel
-  /** Kinds on the chain (`chainPlan` only); drawn like the real rows when absent. */
-  nodes?: readonly [min: number, max: number]
-  /** Add the real rows' distractor: a kind off the chain has the queried adjective with the opposite sign. */
-  distractor: boolean
-  /** Share of negated property rules: the one that settles the query, and the others. */
-  negation: { gold: number; other: number }
-  /** How many kinds there are to draw from; more than ten bring more adjectives with them. */
-  kinds: number
-  /** Rules about the queried adjective (`treePlan` only); two or four when absent. */
-  mentions?: 1 | 2 | 4
-  /** Kinds beside the path (`treePlan` only), at least as many as the mentions there need. */
-  sideKinds?: readonly [min: number, max: number]
-  /** Kinds above the one that settles the query (`treePlan` only, not for Unknown); one when absent. */
-  above?: readonly [min: number, max: number]
 }
 
 const nounsOf = ({ kinds }: ProofPlanOptions): readonly string[] => ALL_NOUNS.slice(0, kinds)
@@ -54,6 +41,16 @@ const nounsOf = ({ kinds }: ProofPlanOptions): readonly string[] => ALL_NOUNS.sl
 /** Families of adjectives that go with so many kinds. */
 export const familiesOf = (kinds: number): readonly (readonly string[])[] =>
   kinds > NOUNS.length ? ALL_FAMILIES : ADJECTIVE_FAMILIES
+
+/** A place, as often as its weight says; -1 where none is above 0. */
+export const drawIndex = (rng: Rng, weights: readonly number[]): number => {
+  let left = rng.next() * weights.reduce((sum, weight) => sum + weight, 0)
+  for (const [i, weight] of weights.entries()) {
+    left -= weight
+    if (left < 0) return i
+  }
+  return weights.findLastIndex(weight => weight > 0)
+}
 
 const drawBetween = (rng: Rng, [min, max]: readonly [number, number]): number => min + rng.int(max - min + 1)
 
@@ -114,7 +111,7 @@ export const chainPlan = (rng: Rng, options: ProofPlanOptions): ProblemPlan => {
     nouns: chain,
     parents: link(chain),
     properties,
-    strays: options.distractor ? [stray] : [],
+    strays: options.distractors === 'none' ? [] : [stray],
     target: unknown ? null : hops - 1,
     query: { adjective: gold.adjective, negated: querySign(rng, label, gold.negated) },
   }
@@ -145,11 +142,7 @@ export const straysOf = (mentions: number, unknown: boolean) => (unknown ? menti
 export const mostTreeKinds = (
   hops: number,
   mentions: number,
-  {
-    labels,
-    sideKinds,
-    above,
-  }: { labels: 'two-way' | 'three-way' } & Pick<ProofPlanOptions, 'sideKinds' | 'above'>,
+  { labels, sideKinds, above }: Pick<LogicGeneratorOptions, 'labels' | 'sideKinds' | 'above'>,
 ): number => {
   const counts = (labels === 'two-way' ? [false] : [false, true]).flatMap(unknown =>
     kindsAfter(mentions, unknown, above).map(after => {

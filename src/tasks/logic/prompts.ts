@@ -30,32 +30,28 @@ LABEL is True, False or Unknown.
 
 ${OUTPUT_RULES}`
 
-/** The premises, numbered so that steps can cite them, and the conclusion. */
-export const premisesPrompt = ({
-  premises,
-  conclusion,
-}: Pick<LogicTaskExample, 'premises' | 'conclusion'>): string =>
+type Shown = Pick<LogicTaskExample, 'premises' | 'conclusion'>
+type ShownFormally = Shown & Pick<LogicTaskExample, 'premisesFol' | 'conclusionFol'>
+
+const problemPrompt = ({ premises, conclusion }: Shown, head: string, below: (i: number) => string[]) =>
   [
-    'Premises:',
-    ...premises.map((premise, i) => `p${i + 1}. ${premise}`),
+    head,
+    ...premises.flatMap((premise, i) => [`p${i + 1}. ${premise}`, ...below(i)]),
     '',
     `Conclusion: ${conclusion}`,
+    ...below(premises.length),
   ].join('\n')
 
+/** The premises, numbered so that steps can cite them, and the conclusion. */
+export const premisesPrompt = (problem: Shown): string => problemPrompt(problem, 'Premises:', () => [])
+
 /** The same with the formula of each sentence below it, so that steps can be written in their names. */
-const userPromptWithFormulas = ({
-  premises,
-  premisesFol,
-  conclusion,
-  conclusionFol,
-}: Pick<LogicTaskExample, 'premises' | 'premisesFol' | 'conclusion' | 'conclusionFol'>): string =>
-  [
-    'Premises, each with its formula:',
-    ...premises.flatMap((premise, i) => [`p${i + 1}. ${premise}`, `    ${printFormula(premisesFol[i])}`]),
-    '',
-    `Conclusion: ${conclusion}`,
-    ...(conclusionFol === null ? [] : [`    ${printFormula(conclusionFol)}`]),
-  ].join('\n')
+const userPromptWithFormulas = (problem: ShownFormally): string => {
+  const formulas = [...problem.premisesFol, problem.conclusionFol]
+  return problemPrompt(problem, 'Premises, each with its formula:', i =>
+    formulas[i] === null ? [] : [`    ${printFormula(formulas[i])}`],
+  )
+}
 
 /** The two directions between a problem and a policy's tokens. */
 export interface LogicFormat {

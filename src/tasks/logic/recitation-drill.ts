@@ -1,62 +1,39 @@
 /** @file Recitation drills: rules of a problem said again, subject by subject. Short drills in looking a rule up, its sign included. */
 
-import { parseSentence } from '../../grade/logic/english.ts'
+import type { z } from 'zod'
 import type { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePremises, encodePrompt, encodeStatements } from './format.ts'
 import type { LogicGeneratorOptions } from './generator.ts'
-import { readRule } from './rules.ts'
+import { ruleIn } from './rules.ts'
 import { propertyFact } from './sentences.ts'
+import type { sourceSchema } from './start-settings.ts'
 import { ALL_NOUNS, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
+type Recited = Pick<z.output<typeof sourceSchema>, 'recite' | 'reciteOnly' | 'reciteAsked'>
+
 /** Problems of a sort, and whether their rules are recited in place of proofs. */
-export interface RecitationOptions extends LogicGeneratorOptions {
-  /** Prompts hold one to so many of a problem's rules, and no question. */
-  recite?: number
-  /** The sort of rules shown and recited; all when absent. */
-  reciteOnly?: RecitedRules
-  /** Prompts end with a question about one of the properties shown; absent: without. */
-  reciteAsked?: AskedRecitation
-}
+export interface RecitationOptions extends LogicGeneratorOptions, Recited {}
 
 /**
  * What is recited where a question is asked. `found`: the rules of the property that it asks about. `reached`: rules in any order
  * until one is of that property, and then what it says of the individual.
  */
-export type AskedRecitation = 'found' | 'reached'
+export type AskedRecitation = NonNullable<Recited['reciteAsked']>
 
 /** Rules that lead from kind to kind, or that give a kind a property. */
-export type RecitedRules = 'kinds' | 'properties'
+export type RecitedRules = NonNullable<Recited['reciteOnly']>
 
-const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS)
 const KIND_TOKENS = new Set(ALL_NOUNS.map(noun => tokenId(` ${noun}`)))
 const EVERY = tokenId(' every')
 const STEPS: ReadonlySet<number> = new Set(LOGIC_TOKENS.steps)
 
-interface Sayable {
-  text: string
-  subject: string
-  /** Whether it gives the subject a property, and no parent. */
-  isProperty: boolean
-  /** The kind or property that it gives, and whether it says `not`. */
-  object: string
-  negated: boolean
-}
+type Sayable = NonNullable<ReturnType<typeof ruleIn>> & { text: string }
 
 const sayable = (text: string): Sayable[] => {
-  const rule = readRule(parseSentence(text))
-  return rule === null || rule.fact
-    ? []
-    : [
-        {
-          text,
-          subject: rule.subject,
-          isProperty: !KIND_NAMES.has(rule.object),
-          object: rule.object,
-          negated: rule.negated,
-        },
-      ]
+  const rule = ruleIn(text)
+  return rule === null ? [] : [{ ...rule, text }]
 }
 
 /** Subjects in an order of their own, of each its property before its parent. */
@@ -65,7 +42,7 @@ const bySubject = (rules: readonly Sayable[], rng: Rng): Sayable[] => {
   for (const rule of rules) own.set(rule.subject, [...(own.get(rule.subject) ?? []), rule])
   return rng
     .shuffle([...own.values()])
-    .flatMap(said => said.toSorted((a, b) => Number(b.isProperty) - Number(a.isProperty)))
+    .flatMap(said => said.toSorted((a, b) => Number(a.leadsOn) - Number(b.leadsOn)))
 }
 
 /** The fact that a rule gives the individual of whom the question asks. */
@@ -79,7 +56,7 @@ const askedRecitation = (
   how: AskedRecitation,
   rng: Rng,
 ): { question: string; said: string[] } => {
-  const asked = rng.pick(shown.filter(({ isProperty }) => isProperty)).object
+  const asked = rng.pick(shown.filter(({ leadsOn }) => !leadsOn)).object
   const question = propertyFact(individual, asked, rng.int(2) === 0).text
   const ordered = bySubject(shown, rng)
   const isAsked = ({ object }: Sayable) => object === asked
@@ -87,7 +64,7 @@ const askedRecitation = (
   return {
     question,
     said: said.flatMap(rule =>
-      how === 'reached' && rule.isProperty ? [rule.text, consequence(rule, individual)] : [rule.text],
+      how === 'reached' && !rule.leadsOn ? [rule.text, consequence(rule, individual)] : [rule.text],
     ),
   }
 }
@@ -116,7 +93,7 @@ const drawRules = (
   { recite: most, reciteOnly }: { recite: number; reciteOnly?: RecitedRules },
   rng: Rng,
 ): Sayable[] => {
-  const sort = all.filter(({ isProperty }) => isProperty === (reciteOnly === 'properties'))
+  const sort = all.filter(({ leadsOn }) => leadsOn === (reciteOnly === 'kinds'))
   const rules = rng.shuffle(reciteOnly === undefined ? all : sort)
   return rules.slice(0, 1 + rng.int(Math.min(most, rules.length)))
 }
@@ -138,7 +115,7 @@ export const recitationDrill = (
 ): { promptTokens: number[]; responseTokens: number[]; responseWeights: Float32Array } => {
   const { id, premises, conclusion } = problem
   const shown = drawRules(premises.flatMap(sayable), source, rng)
-  const asked = shown.some(({ isProperty }) => isProperty) ? source.reciteAsked : undefined
+  const asked = shown.some(({ leadsOn }) => !leadsOn) ? source.reciteAsked : undefined
   const { question, said } =
     asked === undefined
       ? { question: null, said: bySubject(shown, rng).map(({ text }) => text) }

@@ -1,7 +1,9 @@
 /** @file The rules, facts and query of a ProntoQA-style problem, read off its formulas. */
 
+import { parseSentence } from '../../grade/logic/english.ts'
 import type { Formula } from '../../grade/logic/formula.ts'
 import type { LogicProblem } from '../../grade/logic/problem.ts'
+import { ALL_NOUNS } from './vocabulary.ts'
 
 /** "Every `subject` is (not) `object`", or with `fact` "`subject` is (not) `object`". `place`: the premise's index. */
 export interface LogicRule {
@@ -30,6 +32,14 @@ export const readRule = (formula: Formula, place = 0): LogicRule | null => {
   }
   const fact = literal(formula)
   return fact && { fact: true, subject: fact.argument, object: fact.name, negated: fact.negated, place }
+}
+
+const KINDS: ReadonlySet<string> = new Set(ALL_NOUNS)
+
+/** A sentence's rule, and whether it leads to a kind; null for facts. @throws SentenceError outside the controlled English */
+export const ruleIn = (text: string): (LogicRule & { leadsOn: boolean }) | null => {
+  const rule = readRule(parseSentence(text))
+  return rule === null || rule.fact ? null : { ...rule, leadsOn: KINDS.has(rule.object) }
 }
 
 /** A problem of the fragment: its rules in the order shown, its facts, its query. */

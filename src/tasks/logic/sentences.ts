@@ -1,6 +1,8 @@
 /** @file The sentences of a generated problem: each as text and as a formula, built once and shared. */
 
 import { atom, type Formula, forall, implies, not } from '../../grade/logic/formula.ts'
+import { capitalised } from '../../util/format.ts'
+import { remembered } from '../../util/remembered.ts'
 
 /** How a rule is worded: "Wumpuses are ...", "Each wumpus is ...", "Every wumpus is ...". */
 export type RuleTemplate = 'plural' | 'each' | 'every'
@@ -11,61 +13,43 @@ export interface Sentence {
   readonly fol: Formula
 }
 
-const memoise = (build: (key: string) => Sentence) => {
-  const known = new Map<string, Sentence>()
-  return (key: string): Sentence => {
-    let sentence = known.get(key)
-    if (sentence === undefined) {
-      sentence = build(key)
-      known.set(key, sentence)
-    }
-    return sentence
-  }
-}
-
-const capitalise = (word: string) => word[0].toUpperCase() + word.slice(1)
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 const signed = (body: Formula, negated: boolean) => (negated ? not(body) : body)
 
 // One formula per meaning, however it is worded: formula keys are remembered by object.
-const formulas = new Map<string, Formula>()
-const shared = (key: string, build: () => Formula): Formula => {
-  let formula = formulas.get(key)
-  if (formula === undefined) {
-    formula = build()
-    formulas.set(key, formula)
-  }
-  return formula
-}
+const ruleFormula = remembered(key => {
+  const [noun, sign, object] = key.split('|')
+  return forall('x', implies(atom(noun, 'x'), signed(atom(object, 'x'), sign !== '')))
+})
 
 const subjectText = (template: string, noun: string) =>
-  template === 'plural' ? `${capitalise(noun)}es are` : `${template === 'each' ? 'Each' : 'Every'} ${noun} is`
+  template === 'plural'
+    ? `${capitalised(noun)}es are`
+    : `${template === 'each' ? 'Each' : 'Every'} ${noun} is`
 
-const isaRules = memoise(key => {
+const isaRules = remembered((key): Sentence => {
   const [template, noun, kind] = key.split('|')
   const predicate = template === 'plural' ? `${kind}es` : withArticle(kind)
   return {
     text: `${subjectText(template, noun)} ${predicate}.`,
-    fol: shared(`${noun}|${kind}`, () => forall('x', implies(atom(noun, 'x'), atom(kind, 'x')))),
+    fol: ruleFormula(`${noun}||${kind}`),
   }
 })
 
-const propertyRules = memoise(key => {
+const propertyRules = remembered((key): Sentence => {
   const [template, noun, sign, adjective] = key.split('|')
   return {
     text: `${subjectText(template, noun)} ${sign}${adjective}.`,
-    fol: shared(`${noun}|${sign}|${adjective}`, () =>
-      forall('x', implies(atom(noun, 'x'), signed(atom(adjective, 'x'), sign !== ''))),
-    ),
+    fol: ruleFormula(`${noun}|${sign}|${adjective}`),
   }
 })
 
-const kindFacts = memoise(key => {
+const kindFacts = remembered((key): Sentence => {
   const [name, kind] = key.split('|')
   return { text: `${name} is ${withArticle(kind)}.`, fol: atom(kind, name.toLowerCase()) }
 })
 
-const propertyFacts = memoise(key => {
+const propertyFacts = remembered((key): Sentence => {
   const [name, sign, adjective] = key.split('|')
   return {
     text: `${name} is ${sign}${adjective}.`,

@@ -1,57 +1,18 @@
 /** @file Logic as it is learnt before it is rewarded: what demonstrations are drawn, and the sets that it is tested on. */
 
 import { z } from 'zod'
-import { KINDS, LOGIC_STYLES, MAX_HOPS } from './generator.ts'
+import { LOGIC_STYLES, MAX_HOPS, problemShape } from './problem-shape.ts'
 import { GENERATED_TEST_SETS } from './testset-names.ts'
 import { MAX_STEPS } from './vocabulary.ts'
+
+export { problemShape } from './problem-shape.ts'
 
 const hopCount = z.int().min(1).max(MAX_HOPS)
 const style = z.enum(LOGIC_STYLES)
 const wording = z.enum(['canonical', 'as-given'])
 const share = z.number().min(0).max(1)
-const range = z.tuple([z.int().min(1), z.int().min(1)])
 
-/** What problems look like beyond their style; absent: as the style has it. */
-export const problemShape = {
-  order: z.enum(['root-to-leaf', 'shuffled']).optional().describe('How sentences are ordered.'),
-  distractors: z
-    .enum(['none', 'off-chain', 'connected'])
-    .optional()
-    .describe(
-      'Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own.',
-    ),
-  negation: z
-    .strictObject({
-      gold: share.describe('Share of negated sentences in the proof.'),
-      other: share.describe('Share of negated sentences beside it.'),
-    })
-    .optional()
-    .describe('Share of negated property rules: the one that settles the query, and the others.'),
-  mentions: z
-    .literal([1, 2, 4])
-    .optional()
-    .describe(
-      'With connected distractors: rules about the queried adjective, the settling one included. 1: no second mention.',
-    ),
-  sideKinds: range
-    .optional()
-    .describe("With connected distractors: kinds beside the individual's own, [fewest, most]."),
-  above: range
-    .optional()
-    .describe(
-      'With connected distractors: kinds above the one that settles the query, [fewest, most]; one when absent.',
-    ),
-  kinds: z
-    .int()
-    .min(KINDS.least)
-    .max(KINDS.most)
-    .optional()
-    .describe(
-      'Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have.',
-    ),
-}
-
-const sourceSchema = z.strictObject({
+export const sourceSchema = z.strictObject({
   hops: hopCount.describe('Length of a proof in steps.'),
   nodes: z
     .tuple([z.int(), z.int()])
@@ -83,7 +44,7 @@ const sourceSchema = z.strictObject({
   ...problemShape,
 })
 
-const keyframeSchema = z.strictObject({
+export const keyframeSchema = z.strictObject({
   at: z.number().min(0).max(1).describe('Progress of the training in [0, 1].'),
   weights: z.array(z.number().min(0)).describe('One weight a source.'),
   until: z

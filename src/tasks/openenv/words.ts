@@ -3,16 +3,15 @@
 import { valueAt } from '../../tools/pointer.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { safeText } from '../research/index.ts'
 import type { ActionSettings } from './settings.ts'
 
+/** A place of an observation that a template names: `{result.text}`; `{}` is all of it. */
 const PLACE = /\{([\w./~-]*)\}/g
 
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
-
-/** Places of an observation that a template names: `{result.text}`; `{}` is all of it. */
-const placesOf = (template: string): string[] => [...template.matchAll(PLACE)].map(([, path]) => path)
 
 /**
  * An observation in the words of a template. What the environment says is a stranger's: nothing in it can pass for a tag, a
@@ -31,7 +30,7 @@ export const assertPlaces = (
   observation: Readonly<Record<string, unknown>>,
   where: string,
 ): void => {
-  const places = placesOf(template)
+  const places = [...template.matchAll(PLACE)].map(([, path]) => path)
   if (places.length === 0 || places.some(path => valueAt(observation, path) !== undefined)) return
   throw new DataError(
     `${where}: expected a place that the first observation has, got ${places.map(path => `{${path}}`).join(', ')}; it has ${Object.keys(observation).join(', ') || 'nothing'}`,
@@ -75,7 +74,7 @@ const outermost = (text: string, inner: number, end: number): Action | null => {
 const objectOf = (text: string): Action | null => {
   try {
     const value = parseJson(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Action) : null
+    return isRecord(value) ? value : null
   } catch {
     return null
   }

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { columnsSchema } from '../../util/columns.ts'
 import { QUESTION_FORMATS } from './formats.ts'
-import type { QuestionFiles } from './rows.ts'
 
 const size = z.int().positive()
 
@@ -60,4 +59,6 @@ export const moreTestsSchema = z.record(
 )
 
 export const questionTaskSchema = z.strictObject(questionTaskShape)
-export type QuestionTaskConfig = z.output<typeof questionTaskSchema> & Pick<QuestionFiles, 'tests'>
+export type QuestionTaskConfig = z.output<typeof questionTaskSchema> & {
+  tests?: Readonly<z.output<typeof moreTestsSchema>>
+}

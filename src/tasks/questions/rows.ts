@@ -6,6 +6,7 @@ import type { Columns } from '../../util/column-names.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import type { QuestionTaskConfig } from './config.ts'
 import { loadQuestion, logiqaLines, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { type RowSplit, splitRows } from './split.ts'
@@ -34,21 +35,9 @@ export const PAPER_SPLITS: Partial<Record<QuestionFormat, { train: number; test:
   logiqa: { train: 30_908, test: 3942 },
 }
 
-/** Where questions come from; the names are those of a recipe's `task` section. */
-export interface QuestionFiles {
-  format: QuestionFormat
-  file: string | null
-  /** Questions for evaluation from a file of their own. */
-  testFile: string | null
-  /** Its format; null: as the other. */
-  testFormat: QuestionFormat | null
-  /** So many questions of the file are kept for evaluation; null: the paper's share. */
-  holdOut: number | null
-  /** Columns of both files that have other names there. */
-  columns?: Columns
-  /** Further sets for evaluation, by name. */
-  tests?: Readonly<Record<string, { file: string; format: QuestionFormat }>>
-}
+type FileKey = 'format' | 'file' | 'testFile' | 'testFormat' | 'holdOut' | 'columns' | 'tests'
+/** Where questions come from. */
+export type QuestionFiles = Pick<QuestionTaskConfig, FileKey>
 
 /** The files that are named. */
 export const questionFiles = ({

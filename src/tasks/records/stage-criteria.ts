@@ -30,6 +30,10 @@ export interface StageCriterion {
 
 /** All of it, some of it, nothing of it. */
 const share = (met: number, of: number): Level => (met <= 0 || of <= 0 ? 0 : met >= of ? 2 : 1)
+const shareOf = <T>(items: readonly T[], isMet: (item: T) => boolean): Level =>
+  share(items.filter(isMet).length, items.length)
+/** Never, once, more often. */
+const often = (times: number): Level => (times === 0 ? 0 : times === 1 ? 1 : 2)
 const whether = (met: boolean): Level => (met ? 2 : 0)
 
 /** Fields that hold in the question's archive, in the order of its chain. */
@@ -52,19 +56,19 @@ const found = ({ calls }: RecordsTrajectory): Finding[] =>
 const failed = ({ output }: LookUp) => output.kind === 'none' || output.kind === 'old'
 const asked = ({ person, field }: LookUp) => `${person}/${field && fieldName(field)}`
 
-/** Where research goes on: the person whom the last call found. */
-const goesOn = ({ question, trajectory: { calls } }: Attempt): { met: number; of: number } => {
+/** How far research goes on with the person whom the last call found. */
+const goesOn = ({ question, trajectory: { calls } }: Attempt): Level => {
   let current: string | null = question.person
   let met = 0
   for (const { person, output } of calls) {
     if (person === current) met++
     if (output.kind === 'found') current = output.person
   }
-  return { met, of: calls.length }
+  return share(met, calls.length)
 }
 
-/** Failed calls that are followed by another field for the same relation of the same person. */
-const retried = ({ trajectory: { calls } }: Attempt): { met: number; of: number } => {
+/** How far failed calls are followed by another field for the same relation of the same person. */
+const retried = ({ trajectory: { calls } }: Attempt): Level => {
   const followed = calls.slice(0, -1).filter(failed)
   const met = calls.filter((call, i) => {
     const next = calls[i + 1]
@@ -76,28 +80,19 @@ const retried = ({ trajectory: { calls } }: Attempt): { met: number; of: number 
       next.field?.ending !== call.field?.ending
     )
   }).length
-  return { met, of: followed.length }
+  return followed.length === 0 ? 2 : share(met, followed.length)
 }
 
-/** Records of what held on the way, and what a review says of each relation. */
-const ticked = ({ question, trajectory }: Attempt) => {
-  const by = new Map(found(trajectory).map(({ relation, record }) => [relation, record]))
-  const review = trajectory.review ?? []
-  const right = question.relations.filter(relation => {
-    const tick = review.find(own => own.relation === relation)
-    return tick !== undefined && tick.record === (by.get(relation) ?? null)
-  }).length
-  const invented = review.filter(
-    ({ relation, record }) => record !== null && by.get(relation) !== record,
-  ).length
-  return { right, of: question.relations.length, invented, review }
-}
+/** Records of what held on the way, and what the review says of each relation. */
+const reviewed = ({ trajectory }: Attempt) => ({
+  by: new Map(found(trajectory).map(({ relation, record }) => [relation, record])),
+  review: trajectory.review ?? [],
+})
 
-const citedOf = ({ trajectory }: Attempt) => {
-  const records = found(trajectory).map(({ record }) => record)
-  const cites = trajectory.answer?.cites ?? []
-  return { records, cites, met: records.filter(record => cites.includes(record)).length }
-}
+const citedOf = ({ trajectory }: Attempt) => ({
+  records: found(trajectory).map(({ record }) => record),
+  cites: trajectory.answer?.cites ?? [],
+})
 
 /** Whom a chain ends with of which every relation was settled by a record that holds; null for one that broke. */
 export const chainEnd = ({ question, trajectory }: Attempt): string | null => {
@@ -131,24 +126,19 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     title: 'Lists what is needed',
     description: 'The checklist names every relation of the question.',
     level: ({ question, trajectory: { plan } }) =>
-      share(question.relations.filter(own => plan?.needs.includes(own)).length, question.relations.length),
+      shareOf(question.relations, own => plan?.needs.includes(own) ?? false),
   },
   {
     ...{ id: 'plan-fields', stage: 1, weight: 3, worth: 'sound' },
     title: 'Plans fields that the archive has',
     description: 'The fields of the plan are those under which this archive keeps its records.',
-    level: attempt => {
-      const right = fieldsOf(attempt.question)
-      const own = planned(attempt)
-      return share(right.filter(field => own.includes(field)).length, right.length)
-    },
+    level: attempt => shareOf(fieldsOf(attempt.question), field => planned(attempt).includes(field)),
   },
   {
     ...{ id: 'plan-alternatives', stage: 1, weight: 1, worth: 'useless' },
     title: 'Has alternatives',
     description: 'The plan names a second field for its relations.',
-    level: ({ trajectory: { plan } }) =>
-      share(plan?.fields.filter(({ others }) => others.length > 0).length ?? 0, plan?.fields.length ?? 0),
+    level: ({ trajectory: { plan } }) => shareOf(plan?.fields ?? [], ({ others }) => others.length > 0),
   },
   {
     ...{ id: 'plan-name', stage: 1, weight: 2, worth: 'useless' },
@@ -167,19 +157,13 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     ...{ id: 'research-follows', stage: 2, weight: 3, worth: 'sound' },
     title: 'Goes on with what was found',
     description: 'Every call asks about the person whom the last record that holds named.',
-    level: attempt => {
-      const { met, of } = goesOn(attempt)
-      return share(met, of)
-    },
+    level: goesOn,
   },
   {
     ...{ id: 'research-retries', stage: 2, weight: 3, worth: 'sound' },
     title: 'Tries another field',
     description: 'A call that found nothing that holds is followed by another field for the same relation.',
-    level: attempt => {
-      const { met, of } = retried(attempt)
-      return of === 0 ? 2 : share(met, of)
-    },
+    level: retried,
   },
   {
     ...{ id: 'research-settles', stage: 2, weight: 3, worth: 'sound' },
@@ -197,23 +181,18 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     ...{ id: 'research-repeats', stage: 2, weight: 2, negative: true, worth: 'sound' },
     title: 'Repeats itself',
     description: 'The same call is made again.',
-    level: ({ trajectory: { calls } }) => {
-      const again = calls.length - new Set(calls.map(asked)).size
-      return again === 0 ? 0 : again === 1 ? 1 : 2
-    },
+    level: ({ trajectory: { calls } }) => often(calls.length - new Set(calls.map(asked)).size),
   },
   {
     ...{ id: 'research-notes', stage: 2, weight: 1, worth: 'sound' },
     title: 'Notes what came',
     description: 'What is noted after a call is what the call gave.',
-    level: ({ trajectory: { calls } }) => {
-      const noted = calls.filter(({ output, state }) => {
+    level: ({ trajectory: { calls } }) =>
+      shareOf(calls, ({ output, state }) => {
         if (state === null) return false
         if (output.kind === 'found') return state.includes('got') && state.includes(output.person)
         return output.kind === 'old' ? state.includes('old') : state.includes('none')
-      })
-      return share(noted.length, calls.length)
-    },
+      }),
   },
   {
     ...{ id: 'research-ref', stage: 2, weight: 2, worth: 'useless' },
@@ -232,8 +211,11 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     title: 'Ticks off what was found',
     description: 'For every relation the review has the record that was found, or says that it is missing.',
     level: attempt => {
-      const { right, of } = ticked(attempt)
-      return share(right, of)
+      const { by, review } = reviewed(attempt)
+      return shareOf(
+        attempt.question.relations,
+        relation => review.find(own => own.relation === relation)?.record === (by.get(relation) ?? null),
+      )
     },
   },
   {
@@ -241,17 +223,18 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     title: 'Invents records',
     description: 'The review has records that no call found, or that are out of date.',
     level: attempt => {
-      const { invented } = ticked(attempt)
-      return invented === 0 ? 0 : invented === 1 ? 1 : 2
+      const { by, review } = reviewed(attempt)
+      return often(
+        review.filter(({ relation, record }) => record !== null && by.get(relation) !== record).length,
+      )
     },
   },
   {
     ...{ id: 'review-order', stage: 3, weight: 1, worth: 'useless' },
     title: 'Keeps the order',
     description: 'The review names relations in the order of the question.',
-    level: attempt => {
-      const { review } = ticked(attempt)
-      const places = review.map(({ relation }) => attempt.question.relations.indexOf(relation))
+    level: ({ question, trajectory: { review } }) => {
+      const places = (review ?? []).map(({ relation }) => question.relations.indexOf(relation))
       return whether(places.every((place, i) => i === 0 || place > places[i - 1]))
     },
   },
@@ -267,8 +250,8 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     title: 'Cites what it rests on',
     description: 'Every record that holds and was found is cited.',
     level: attempt => {
-      const { met, records } = citedOf(attempt)
-      return share(met, records.length)
+      const { cites, records } = citedOf(attempt)
+      return shareOf(records, record => cites.includes(record))
     },
   },
   {
@@ -277,18 +260,14 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     description: 'Records are cited that no call found, or that are out of date.',
     level: attempt => {
       const { cites, records } = citedOf(attempt)
-      const wrong = cites.filter(record => !records.includes(record)).length
-      return wrong === 0 ? 0 : wrong === 1 ? 1 : 2
+      return often(cites.filter(record => !records.includes(record)).length)
     },
   },
   {
     ...{ id: 'answer-guesses', stage: 4, weight: 2, negative: true, worth: 'sound' },
     title: 'Guesses',
     description: 'Somebody is named although the chain was not settled.',
-    level: attempt =>
-      whether(
-        attempt.trajectory.answer?.person !== null && attempt.trajectory.answer !== null && !isWhole(attempt),
-      ),
+    level: attempt => whether((attempt.trajectory.answer?.person ?? null) !== null && !isWhole(attempt)),
   },
   {
     ...{ id: 'answer-short', stage: 4, weight: 1, worth: 'useless' },
@@ -300,7 +279,7 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
     ...{ id: 'answer-bold', stage: 4, weight: 2, worth: 'hackable' },
     title: 'Names somebody',
     description: 'The answer names a person.',
-    level: ({ trajectory: { answer } }) => whether(answer !== null && answer.person !== null),
+    level: ({ trajectory: { answer } }) => whether((answer?.person ?? null) !== null),
   },
 ]
 
@@ -331,11 +310,8 @@ const EVIDENCE_CRITERIA: readonly StageCriterion[] = [
     description: 'For every relation the field of the plan is one under which a record that holds was found.',
     level: ({ question: { relations }, trajectory }) => {
       const holds = borneOut(trajectory)
-      const own = trajectory.plan?.fields
-        .map(({ first }) => first)
-        .filter(field => holds.has(fieldName(field)))
-      const met = relations.filter(relation => own?.some(field => field.relation === relation))
-      return share(met.length, relations.length)
+      const own = trajectory.plan?.fields.filter(({ first }) => holds.has(fieldName(first))) ?? []
+      return shareOf(relations, relation => own.some(({ first }) => first.relation === relation))
     },
   },
   {

@@ -66,43 +66,33 @@ const recordOf = (word: string): number | null => {
   return found ? Number(found[1]) : null
 }
 
-/** Fields among pieces, each with the place where its relation stands. */
-const fieldsIn = (pieces: readonly string[]): { at: number; field: Field }[] =>
-  pieces.flatMap((piece, at) => {
-    const word = piece.trim()
-    const ending = pieces[at + 1] ?? ''
+/** Fields among words, each with the place where its relation stands. */
+const fieldsIn = (words: readonly string[]): { at: number; field: Field }[] =>
+  words.flatMap((word, at) => {
+    const ending = words[at + 1] ?? ''
     return isRelation(word) && isEnding(ending) ? [{ at, field: { relation: word, ending } }] : []
   })
 
-const readPlan = (pieces: readonly string[]): Plan => {
-  const close = pieces.indexOf(TAGS.needsEnd)
-  const needs =
-    close < 0
-      ? []
-      : pieces
-          .slice(0, close)
-          .map(piece => piece.trim())
-          .filter(isRelation)
-  const rest = pieces.slice(close + 1)
+const readPlan = (words: readonly string[]): Plan => {
+  const close = words.indexOf(TAGS.needsEnd)
+  const needs = close < 0 ? [] : words.slice(0, close).filter(isRelation)
+  const rest = words.slice(close + 1)
   const fields: { first: Field; others: Field[] }[] = []
   for (const { at, field } of fieldsIn(rest)) {
     const last = fields.at(-1)
-    if (rest[at - 1]?.trim() === 'or' && last) last.others.push(field)
+    if (rest[at - 1] === 'or' && last) last.others.push(field)
     else fields.push({ first: field, others: [] })
   }
   return { needs, fields }
 }
 
-const readReview = (pieces: readonly string[]): Tick[] => {
-  const words = pieces.map(piece => piece.trim())
-  return words.flatMap((word, i) =>
+const readReview = (words: readonly string[]): Tick[] =>
+  words.flatMap((word, i) =>
     isRelation(word) ? [{ relation: word, record: recordOf(words[i + 1] ?? '') }] : [],
   )
-}
 
-const readAnswer = (pieces: readonly string[]): Answer => {
-  const words = pieces.map(piece => piece.trim())
-  const cut = pieces.indexOf(TAGS.cite)
+const readAnswer = (words: readonly string[]): Answer => {
+  const cut = words.indexOf(TAGS.cite)
   const said = cut < 0 ? words : words.slice(0, cut)
   const cites = cut < 0 ? [] : words.slice(cut).map(recordOf)
   return {
@@ -112,8 +102,7 @@ const readAnswer = (pieces: readonly string[]): Answer => {
   }
 }
 
-const readOutput = (pieces: readonly string[]): Output => {
-  const words = pieces.map(piece => piece.trim())
+const readOutput = (words: readonly string[]): Output => {
   if (words.includes('over')) return { kind: 'over' }
   const record = words.map(recordOf).find(found => found !== null)
   const person = words.find(isPerson)
@@ -130,10 +119,10 @@ const blockAt = (pieces: readonly TrajectoryPiece[], start: number, end: string)
 }
 
 /** What a call asks for: the first person in it, and the first field after that. */
-const readCall = (pieces: readonly string[]): Pick<LookUp, 'person' | 'field'> => {
-  const person = pieces.map(piece => piece.trim()).find(isPerson) ?? null
-  return { person, field: fieldsIn(pieces)[0]?.field ?? null }
-}
+const readCall = (words: readonly string[]): Pick<LookUp, 'person' | 'field'> => ({
+  person: words.find(isPerson) ?? null,
+  field: fieldsIn(words)[0]?.field ?? null,
+})
 
 /** Never throws: what cannot be read is not there. Tags that a tool wrote are its own affair. */
 export const readTrajectory = (pieces: readonly TrajectoryPiece[]): RecordsTrajectory => {
@@ -143,21 +132,18 @@ export const readTrajectory = (pieces: readonly TrajectoryPiece[]): RecordsTraje
   const calls: LookUp[] = []
   for (let at = 0; at < pieces.length; at++) {
     const { text, own } = pieces[at]
-    const within = (end: string) => {
-      const stop = blockAt(pieces, at + 1, end)
-      const inside = pieces.slice(at + 1, stop).map(piece => piece.text)
-      return inside
-    }
+    /** The words of the block that begins here. */
+    const within = (end: string) =>
+      pieces.slice(at + 1, blockAt(pieces, at + 1, end)).map(piece => piece.text.trim())
     if (!own) {
       if (text === TAGS.output && calls.length > 0)
         calls[calls.length - 1] = { ...calls[calls.length - 1], output: readOutput(within(TAGS.outputEnd)) }
     } else if (text === TAGS.plan) plan ??= readPlan(within(TAGS.planEnd))
     else if (text === TAGS.call)
       calls.push({ ...readCall(within(TAGS.callEnd)), output: { kind: 'unread' }, state: null })
-    else if (text === TAGS.state && calls.length > 0) {
-      const state = within(TAGS.stateEnd).map(piece => piece.trim())
-      calls[calls.length - 1] = { ...calls[calls.length - 1], state }
-    } else if (text === TAGS.review) review ??= readReview(within(TAGS.reviewEnd))
+    else if (text === TAGS.state && calls.length > 0)
+      calls[calls.length - 1] = { ...calls[calls.length - 1], state: within(TAGS.stateEnd) }
+    else if (text === TAGS.review) review ??= readReview(within(TAGS.reviewEnd))
     else if (text === TAGS.answer) answer = readAnswer(within(TAGS.answerEnd))
   }
   return { plan, calls, review, answer }

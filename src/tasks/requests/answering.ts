@@ -73,44 +73,49 @@ export const sum: Kind = {
   },
 }
 
-/** A person in a text, and what can be asked about them. */
-const PERSON = [
+/** What a text says of a person, and how it is asked and answered. */
+interface Trait {
+  values: readonly (readonly string[])[]
+  asked(name: string, value: readonly string[]): string
+  short(value: readonly string[]): string
+  sentence(name: string, value: readonly string[]): string
+  /** In the text, where that is no such sentence. */
+  stated?(name: string, value: readonly string[]): string
+}
+
+const PERSON: readonly Trait[] = [
   {
-    values: COLOURS.flatMap(colour => BELONGINGS.map(thing => [colour, thing] as const)),
-    stated: (name: string, [colour, thing]: readonly string[]) => `${name} has a ${colour} ${thing}.`,
-    asked: (name: string, [, thing]: readonly string[]) => `What colour is the ${thing} of ${name}?`,
-    short: ([colour]: readonly string[]) => capitalised(colour),
-    sentence: (name: string, [colour, thing]: readonly string[]) => `The ${thing} of ${name} is ${colour}`,
+    values: COLOURS.flatMap(colour => BELONGINGS.map(thing => [colour, thing])),
+    stated: (name, [colour, thing]) => `${name} has a ${colour} ${thing}`,
+    asked: (name, [, thing]) => `What colour is the ${thing} of ${name}?`,
+    short: ([colour]) => capitalised(colour),
+    sentence: (name, [colour, thing]) => `The ${thing} of ${name} is ${colour}`,
   },
   {
-    values: PLACES.map(place => [place] as const),
-    stated: (name: string, [place]: readonly string[]) => `${name} lives in ${place}.`,
-    asked: (name: string) => `Where does ${name} live?`,
-    short: ([place]: readonly string[]) => `In ${place}`,
-    sentence: (name: string, [place]: readonly string[]) => `${name} lives in ${place}`,
+    values: PLACES.map(place => [place]),
+    asked: name => `Where does ${name} live?`,
+    short: ([place]) => `In ${place}`,
+    sentence: (name, [place]) => `${name} lives in ${place}`,
   },
   {
-    values: JOBS.map(job => [job] as const),
-    stated: (name: string, [job]: readonly string[]) => `${name} is ${withArticle(job)}.`,
-    asked: (name: string) => `What is the job of ${name}?`,
-    short: ([job]: readonly string[]) => capitalised(job),
-    sentence: (name: string, [job]: readonly string[]) => `${name} is ${withArticle(job)}`,
+    values: JOBS.map(job => [job]),
+    asked: name => `What is the job of ${name}?`,
+    short: ([job]) => capitalised(job),
+    sentence: (name, [job]) => `${name} is ${withArticle(job)}`,
   },
   {
-    values: FOODS.map(food => [food] as const),
-    stated: (name: string, [food]: readonly string[]) => `${name} likes ${food}.`,
-    asked: (name: string) => `What does ${name} like?`,
-    short: ([food]: readonly string[]) => capitalised(food),
-    sentence: (name: string, [food]: readonly string[]) => `${name} likes ${food}`,
+    values: FOODS.map(food => [food]),
+    asked: name => `What does ${name} like?`,
+    short: ([food]) => capitalised(food),
+    sentence: (name, [food]) => `${name} likes ${food}`,
   },
   {
-    values: PETS.map(pet => [pet] as const),
-    stated: (name: string, [pet]: readonly string[]) => `${name} has ${withArticle(pet)}.`,
-    asked: (name: string) => `Which animal does ${name} have?`,
-    short: ([pet]: readonly string[]) => capitalised(withArticle(pet)),
-    sentence: (name: string, [pet]: readonly string[]) => `${name} has ${withArticle(pet)}`,
+    values: PETS.map(pet => [pet]),
+    asked: name => `Which animal does ${name} have?`,
+    short: ([pet]) => capitalised(withArticle(pet)),
+    sentence: (name, [pet]) => `${name} has ${withArticle(pet)}`,
   },
-] as const
+]
 
 /** The answer stands in a text of two people that the prompt gives. */
 export const reading: Kind = {
@@ -119,16 +124,15 @@ export const reading: Kind = {
     const [name, other] = rng.sample(NAMES, 2)
     const about = rng.sample(PERSON, 2 + rng.int(2))
     const stated = [name, other].map(who =>
-      about.map(({ values, stated }) => {
-        const value = rng.pick(values as readonly (readonly string[])[])
-        return { value, text: stated(who, value) }
+      about.map(({ values, sentence, stated = sentence }) => {
+        const value = rng.pick(values)
+        return { value, text: `${stated(who, value)}.` }
       }),
     )
     const at = rng.int(about.length)
-    const { asked, short, sentence } = about[at]
+    const { values, asked, short, sentence } = about[at]
     const [own, others] = [stated[0][at].value, stated[1][at].value]
     const text = rng.shuffle(stated.flat().map(each => each.text)).join(' ')
-    const values = about[at].values as readonly (readonly string[])[]
     const [wrongFirst] =
       others[0] === own[0] ? rng.pick(values.filter(([first]) => first !== own[0])) : others
     const wrongValue = [wrongFirst, ...own.slice(1)]

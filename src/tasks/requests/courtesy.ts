@@ -1,8 +1,7 @@
 /** @file Requests of courtesy: greetings, thanks, apologies, declining, notes. */
 
 import { phrasesIn } from '../../util/words.ts'
-import { FAULTS, INVITATION_OCCASIONS } from './guides.ts'
-import { DAYS, NAMES } from './lexicon.ts'
+import { DAYS, FAULTS, INVITATION_OCCASIONS, NAMES } from './lexicon.ts'
 import { has, type Kind } from './style.ts'
 
 const HOW_ARE_YOU = ['Hello, how are you?', 'Hi, how are you?', 'How are you?', 'How are you today?'] as const

@@ -1,5 +1,6 @@
 /** @file Facts about everyday things, and questions of yes or no with their reasons. */
 
+import { capitalised } from '../../util/format.ts'
 import { wordsIn } from '../../util/words.ts'
 import data from './facts.json' with { type: 'json' }
 
@@ -11,52 +12,52 @@ export interface FactQuestion {
   more: string
 }
 
-const fact = (questions: readonly string[], short: string, sentence: string, more: string): FactQuestion => ({
-  questions,
-  short,
-  sentence,
-  more,
+/** What is asked and answered in ways of its own: two questions, the answer in few words and as a sentence, and one sentence more. */
+const fact = (ask: string, again: string, short: string, sentence: string, more: string): FactQuestion => ({
+  questions: [ask, again],
+  ...{ short, sentence, more },
 })
 
 const capital = (country: string, city: string, more: string): FactQuestion =>
   fact(
-    [`What is the capital of ${country}?`, `Which city is the capital of ${country}?`],
+    `What is the capital of ${country}?`,
+    `Which city is the capital of ${country}?`,
     city,
     `The capital of ${country} is ${city}.`,
     more,
   )
 const sound = (animal: string, verb: string): FactQuestion =>
   fact(
-    [`What sound does a ${animal} make?`, `How does a ${animal} sound?`],
+    `What sound does a ${animal} make?`,
+    `How does a ${animal} sound?`,
     `It ${verb}`,
     `A ${animal} ${verb}.`,
     'Every animal has its own voice.',
   )
 const legs = (animal: string, count: string): FactQuestion =>
   fact(
-    [`How many legs does a ${animal} have?`, `How many legs has a ${animal}?`],
+    `How many legs does a ${animal} have?`,
+    `How many legs has a ${animal}?`,
     count,
     `A ${animal} has ${count.toLowerCase()} legs.`,
     'It needs them to walk.',
   )
 const opposite = (a: string, b: string): FactQuestion =>
   fact(
-    [`What is the opposite of ${a}?`, `Which word means the opposite of ${a}?`],
-    `${b.charAt(0).toUpperCase()}${b.slice(1)}`,
+    `What is the opposite of ${a}?`,
+    `Which word means the opposite of ${a}?`,
+    capitalised(b),
     `The opposite of ${a} is ${b}.`,
     'Both words are used every day.',
   )
 const colour = (thing: string, said: string, more: string): FactQuestion =>
   fact(
-    [`What colour is ${thing}?`, `Which colour does ${thing} have?`],
-    `${said.charAt(0).toUpperCase()}${said.slice(1)}`,
-    `${thing.charAt(0).toUpperCase()}${thing.slice(1)} is ${said}.`,
+    `What colour is ${thing}?`,
+    `Which colour does ${thing} have?`,
+    capitalised(said),
+    `${capitalised(thing)} is ${said}.`,
     more,
   )
-
-/** What is asked and answered in ways of its own: two questions, the answer in few words and as a sentence, and one sentence more. */
-const other = (ask: string, again: string, short: string, sentence: string, more: string): FactQuestion =>
-  fact([ask, again], short, sentence, more)
 
 const all = (rows: readonly string[][], make: (...row: string[]) => FactQuestion): FactQuestion[] =>
   rows.map(row => make(...row))
@@ -67,7 +68,7 @@ export const FACTS: readonly FactQuestion[] = [
   ...all(data.sounds, sound),
   ...all(data.legs, legs),
   ...all(data.opposites, opposite),
-  ...all(data.others, other),
+  ...all(data.others, fact),
 ]
 
 /** A question of yes or no, the answer, and why. */

@@ -1,7 +1,8 @@
-/** @file Things by category, for requests that ask for some of them. */
+/** @file What requests are about: things by category, names, how things are done in steps, lines for short notes. */
 
 import type { Rng } from '../../util/rng.ts'
 import { wordsIn } from '../../util/words.ts'
+import guides from './guides.json' with { type: 'json' }
 import lexicon from './lexicon.json' with { type: 'json' }
 
 export interface Category {
@@ -31,6 +32,17 @@ export const DAYS = list(lexicon.days)
 /** The number in words, from none to twelve. */
 export const NUMBER_WORDS = list(lexicon.numbers)
 const SYLLABLES = list(lexicon.syllables)
+
+/** What is done, after "how do I", and its steps. */
+export const GUIDES = Object.entries(guides.guides).map(([doing, steps]) => ({ doing, steps }))
+/** What somebody may be sorry for, after "for". */
+export const FAULTS: readonly string[] = guides.faults
+/** What somebody may be invited to, after "to". */
+export const INVITATION_OCCASIONS: readonly string[] = guides.invitations
+/** Orders that can be put politely: what is to be done. */
+export const ORDERS: readonly string[] = guides.orders
+/** Long sentences with what they come to. */
+export const WORDY = Object.entries(guides.wordy)
 
 /** A word that means nothing. */
 export const madeUp = (rng: Rng): string =>

@@ -3,8 +3,7 @@
 import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import { phrasesIn } from '../../util/words.ts'
-import { GUIDES } from './guides.ts'
-import { CATEGORIES, type Category, NUMBER_WORDS } from './lexicon.ts'
+import { CATEGORIES, type Category, GUIDES, NUMBER_WORDS } from './lexicon.ts'
 import { has, type Kind } from './style.ts'
 
 const ASK = phrasesIn('Name | List | Give me | Tell me | I need | Can you name | Write down | Think of')

@@ -2,8 +2,7 @@
 
 import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
-import { ORDERS, WORDY } from './guides.ts'
-import { BELONGINGS, COLOURS, FOODS, madeUp, NAMES, PETS } from './lexicon.ts'
+import { BELONGINGS, COLOURS, FOODS, madeUp, NAMES, ORDERS, PETS, WORDY } from './lexicon.ts'
 import { has, type Kind } from './style.ts'
 
 const quoted = (text: string, rng: Rng) => rng.pick([`: ${text}`, `: "${text}"`, `:\n${text}`])

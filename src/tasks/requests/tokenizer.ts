@@ -2,6 +2,7 @@
 
 import { REPLIES } from '../../grade/index.ts'
 import { bytePairTokenizerFiles } from '../../model/byte-pair-tokenizer.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { Rng } from '../../util/rng.ts'
 import { drawDialogue } from './dialogue.ts'
 import { drawJudgement } from './judged.ts'
@@ -52,16 +53,13 @@ const TEXTS = 4000
 
 /** What the tokenizer is learnt from: conversations, and questions to a judge. */
 const sampleTexts = (): Map<string, number> => {
-  const texts = new Map<string, number>()
-  const add = (text: string) => texts.set(text, (texts.get(text) ?? 0) + 1)
-  for (let i = 0; i < TEXTS; i++) {
+  const id = new RegExp(QUOTATION_ID.pattern, 'g')
+  const texts = Array.from({ length: TEXTS }, (_, i) => {
     const rng = new Rng(`chat tokenizer/${i}`)
     const { messages, answer } = i % 4 === 0 ? drawJudgement(rng) : drawDialogue(rng)
-    for (const { content } of messages)
-      add(content.replace(new RegExp(QUOTATION_ID.pattern, 'g'), QUOTATION_ID.content))
-    add(answer)
-  }
-  return texts
+    return [...messages.map(({ content }) => content.replace(id, QUOTATION_ID.content)), answer]
+  })
+  return countEach(texts.flat())
 }
 
 /** Tokenizer files with the chat template. @param size tokens in all @param maxLength context of the model, tokens */

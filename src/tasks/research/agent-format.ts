@@ -12,8 +12,8 @@ import { type AgentPromptOptions, agentMessages, type CallForm } from './prompt.
 import type { ActionNames } from './protocol.ts'
 import { type SessionReply, XML_NAMES } from './session.ts'
 
-/** What an environment needs of a policy's tokens. */
-export interface AgentFormat {
+/** An agent's format: what an environment needs of its tokens, and its prompts. */
+export interface ChatAgentFormat {
   form: CallForm
   /** How reminders name the actions. */
   names: ActionNames
@@ -23,10 +23,6 @@ export interface AgentFormat {
   say(reply: Exclude<SessionReply, { kind: 'over' }>, turn: Int32Array): TokenIds
   /** What ends a turn. */
   sampling: { stopTokens: readonly number[]; stopStrings: readonly string[] }
-}
-
-/** An agent's format with its prompts. */
-export interface ChatAgentFormat extends AgentFormat {
   /** @param reference what is shown before the question: lessons of earlier attempts */
   prompt(question: string, reference?: string): number[]
 }

@@ -71,15 +71,7 @@ export const demonstrationSchema = z.looseObject({
   id: z.string().optional(),
   /** Of an agent: its question, its tools and the rules that it was told; its prompt is made of them. */
   question: z.string().min(1).optional(),
-  tools: z
-    .array(
-      z.strictObject({
-        name: z.string(),
-        description: z.string(),
-        parameters: z.record(z.string(), z.unknown()),
-      }),
-    )
-    .optional(),
+  tools: z.array(toolSchema).optional(),
   rules: turnRulesSchema.optional(),
   messages: z.array(messageSchema).min(2),
 })

@@ -1,14 +1,14 @@
 /** @file The world that a research agent acts in: its turns are read, its calls carried out, and what comes of them is said in tokens. */
 
 import type { TokenIds } from '../../rl/datum.ts'
-import type { AgentFormat } from './agent-format.ts'
+import type { ChatAgentFormat } from './agent-format.ts'
 import { DEFAULT_RULES, type TurnRules } from './protocol.ts'
 import { ResearchSession, type SessionCounts } from './session.ts'
 import { parseRollout, type RolloutText } from './token-stages.ts'
 import type { ToolBox } from './tool-box.ts'
 
 export interface ResearchWorldOptions {
-  format: Pick<AgentFormat, 'names' | 'read' | 'say'>
+  format: Pick<ChatAgentFormat, 'names' | 'read' | 'say'>
   tools: Pick<ToolBox, 'run'>
   rules?: TurnRules
   /** Called with every episode that is over, by the rollout's key. */
@@ -66,7 +66,7 @@ export const mostTurns = ({ maxCalls, maxBreaks }: TurnRules): number => maxCall
 /** A rollout's text and who wrote what; the turns are read one by one, as they were acted. */
 export const readRollout = (
   { tokens, mask }: { tokens: ArrayLike<number>; mask: ArrayLike<number> },
-  format: Pick<AgentFormat, 'read'>,
+  format: Pick<ChatAgentFormat, 'read'>,
 ): RolloutText => {
   const ids = Array.from(tokens)
   let text = ''
@@ -85,7 +85,7 @@ export const readRollout = (
 /** A rollout as text and stages, in characters and in tokens. */
 export const rolloutStages = (
   rollout: { tokens: ArrayLike<number>; mask: ArrayLike<number> },
-  format: Pick<AgentFormat, 'read'>,
+  format: Pick<ChatAgentFormat, 'read'>,
   { maxCalls }: Pick<TurnRules, 'maxCalls'> = DEFAULT_RULES,
 ) => {
   const read = readRollout(rollout, format)

@@ -17,18 +17,7 @@ export * from './rejection.ts'
 export * from './session.ts'
 export { type ResearchSettings, researchTaskSchema } from './settings.ts'
 export { givenAnswer, normaliseShort, shortAnswerScores, wordF1 } from './short-answer.ts'
-export {
-  DEFAULT_MAX_CALLS,
-  parseTrajectory,
-  STAGES,
-  type Stage,
-  type StagedText,
-  type StageOptions,
-  type StageSpan,
-  stageText,
-  type VerifiedStages,
-  verifyStagesRow,
-} from './stages.ts'
+export * from './stages.ts'
 export * from './teacher.ts'
 export * from './token-stages.ts'
 export * from './tool-box.ts'

@@ -1,16 +1,12 @@
 /** @file Which recorded trajectories are fit to be learnt from: the rejection rules of RubricEM's supervised data. */
 
 import { CallFault, readCall } from './calls.ts'
+import type { RecordingRow } from './demonstrations.ts'
 import { contentsParts, type Element, elementsOf } from './elements.ts'
-import type { ToolCallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
 
-/** A turn of a teacher and what it was told. */
-export interface RecordedRound {
-  text: string
-  /** Null where nothing was said any more. */
-  observation: { text: string; isError: boolean; outcome?: ToolCallOutcome } | null
-}
+/** A turn of a teacher and what it was told; null where nothing was said any more. */
+export type RecordedRound = RecordingRow['rounds'][number]
 
 export interface RecordedTrajectory {
   rounds: readonly RecordedRound[]

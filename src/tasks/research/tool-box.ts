@@ -1,5 +1,6 @@
 /** @file An agent's tools: listed for its prompt, called within deadlines, counted. What goes wrong is reported, never thrown. */
 
+import { withDeadline } from '../../tools/deadline.ts'
 import type { Tool, ToolResult } from '../../tools/tool.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
@@ -42,8 +43,6 @@ export interface ToolBoxCounts {
 const NAME = /^[\w.-]{1,64}$/
 const MAX_DESCRIPTION = 2_000
 const MAX_REASON = 300
-/** Longest delay of a Node timer; a longer one would be over at once. */
-const LONGEST_MS = 2 ** 31 - 1
 
 interface Entry {
   tool: Tool
@@ -52,38 +51,6 @@ interface Entry {
 }
 
 const noCounts = (): ToolCounts => ({ calls: 0, failures: 0, timeouts: 0, badArguments: 0, bytes: 0 })
-
-const LATE = Symbol('late')
-const GIVEN_UP = Symbol('given up')
-
-/** Ends with the call, with its deadline, or when nobody waits any more, whichever is first; the call is told of the last two. */
-const callWithin = async (
-  { tool }: Entry,
-  args: Readonly<Record<string, unknown>>,
-  timeoutMs: number,
-  outer: AbortSignal | undefined,
-): Promise<unknown> => {
-  const controller = new AbortController()
-  let end: (why: symbol) => void = () => {}
-  const ended = new Promise<symbol>(resolve => {
-    end = why => {
-      resolve(why)
-      controller.abort(new Error(why === LATE ? `no answer within ${timeoutMs} ms` : 'nobody waits any more'))
-    }
-  })
-  const giveUp = () => end(GIVEN_UP)
-  const timer = setTimeout(() => end(LATE), Math.min(timeoutMs, LONGEST_MS))
-  outer?.addEventListener('abort', giveUp, { once: true })
-  try {
-    const answer = (async () => tool.call(args, { signal: controller.signal }))()
-    // Whoever is late may still fail, and nobody listens then.
-    answer.catch(() => {})
-    return await Promise.race([answer, ended])
-  } finally {
-    clearTimeout(timer)
-    outer?.removeEventListener('abort', giveUp)
-  }
-}
 
 /** What an error says; nothing where it says no text, or fails itself. */
 const messageOf = (error: unknown): string => {
@@ -207,17 +174,23 @@ export class ToolBox {
     const { timeoutMs, maxChars } = this.#options
     if (signal?.aborted) return this.#say('failed', `${tool.name} was not called: the episode is over.`)
     counts.calls++
+    const told: { signal?: AbortSignal } = {}
     try {
-      const answer = await callWithin(entry, args, timeoutMs, signal)
-      if (answer === LATE) {
-        counts.timeouts++
-        return this.#say('timeout', `${tool.name} did not answer within ${timeoutMs / 1000} seconds.`)
-      }
-      if (answer === GIVEN_UP) return this.#say('failed', `${tool.name} was given up: the episode is over.`)
+      const answer = await withDeadline(tool.name, timeoutMs, signal, async inner => {
+        told.signal = inner
+        return tool.call(args, { signal: inner })
+      })
       const result = readResult(answer)
       counts.bytes += bytesOf(result)
       return { outcome: 'output', ...showResult(result, maxChars) }
     } catch (error) {
+      const isEnded = told.signal?.aborted === true && error === told.signal.reason
+      if (isEnded && signal?.aborted)
+        return this.#say('failed', `${tool.name} was given up: the episode is over.`)
+      if (isEnded) {
+        counts.timeouts++
+        return this.#say('timeout', `${tool.name} did not answer within ${timeoutMs / 1000} seconds.`)
+      }
       counts.failures++
       return this.#say('failed', `${tool.name} failed${reasonOf(error)}`)
     }

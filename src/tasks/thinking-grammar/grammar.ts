@@ -1,6 +1,7 @@
 /** @file A grammar of criteria about thinking: sentences that are read, and executed exactly. */
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import { remembered } from '../../util/remembered.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../thinking.ts'
 
 /** The five categories of a rubricator's criteria (RLCER Fig. 9). */
@@ -39,6 +40,10 @@ export const predicatesAbout = <Evidence>(category: ThinkingCategory) => {
   return { good: expecting('good'), bad: expecting('bad'), neutral: expecting('neutral') }
 }
 
+/** Whether all are so, and there are any. */
+export const allAre = <T>(items: readonly T[], test: (item: T, i: number) => boolean): boolean =>
+  items.length > 0 && items.every(test)
+
 /** A sentence of the grammar: which predicate, with which values. */
 export interface GrammarSentence<Evidence> {
   predicate: Predicate<Evidence>
@@ -64,7 +69,6 @@ export class CriterionGrammar<Evidence, Slot extends string> {
   readonly predicates: readonly Predicate<Evidence>[]
   readonly outcomes: readonly Predicate<Evidence>[]
   readonly #patterns: readonly { predicate: Predicate<Evidence>; pattern: RegExp }[]
-  readonly #readings = new Map<string, GrammarSentence<Evidence> | null>()
 
   constructor({ predicates, outcomes, slots }: GrammarParts<Evidence, Slot>) {
     this.predicates = predicates
@@ -92,14 +96,9 @@ export class CriterionGrammar<Evidence, Slot extends string> {
   }
 
   /** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */
-  read(text: string): GrammarSentence<Evidence> | null {
-    const known = this.#readings.get(text)
-    if (known !== undefined) return known
-    const found = text.length > LONGEST_SENTENCE ? null : this.#search(plainSentence(text))
-    if (this.#readings.size >= MOST_READINGS) this.#readings.clear()
-    this.#readings.set(text, found)
-    return found
-  }
+  readonly read = remembered((text): GrammarSentence<Evidence> | null => {
+    return text.length > LONGEST_SENTENCE ? null : this.#search(plainSentence(text))
+  }, MOST_READINGS)
 
   #search(text: string): GrammarSentence<Evidence> | null {
     for (const { predicate, pattern } of this.#patterns) {

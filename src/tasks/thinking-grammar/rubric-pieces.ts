@@ -1,6 +1,6 @@
 /** @file The pieces of text that a rubricator of a small model writes its JSON with, one token each. */
 
-import type { Predicate, ThinkingCategory } from './grammar.ts'
+import { type Predicate, THINKING_CATEGORIES, type ThinkingCategory } from './grammar.ts'
 
 /** What a rubricator calls the categories of its criteria (RLCER Fig. 9). */
 const CATEGORY_NAMES: Readonly<Record<ThinkingCategory, string>> = {
@@ -43,6 +43,17 @@ export const itemPiece = (category: ThinkingCategory): string =>
  */
 export const pointsPiece = (points: number): string => `","points":${points},"so_far":`
 
+/** Numbers from one to another, both included. */
+export const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+/** What criteria are written with, around their sentences: categories, points, sums. */
+export const CRITERION_PIECES: readonly string[] = [
+  ...THINKING_CATEGORIES.map(itemPiece),
+  ...POINTS.map(pointsPiece),
+  ...range(-MOST_POINTS, MOST_POINTS).map(String),
+]
+
 /** A sentence between its places, and the places; what comes before a place ends without a blank. */
 export const sentenceParts = (sentence: string): string[] =>
   sentence.split(/ ?(\{[a-z]+\})/).filter(part => part !== '')
@@ -53,7 +64,3 @@ export const sentencePieces = (predicates: readonly Predicate<never>[]): string[
     predicates.flatMap(({ sentence }) => sentenceParts(sentence).filter(part => !part.startsWith('{'))),
   ),
 ]
-
-/** Numbers from one to another, both included. */
-export const range = (from: number, to: number): number[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => from + i)

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { tooLarge } from '../http-exchange.ts'
 import { ToolError } from '../tool.ts'
 
 /** The call that a request belongs to. */
@@ -12,11 +13,6 @@ export interface CallContext {
 }
 
 export const currentCall = new AsyncLocalStorage<CallContext>()
-
-const tooLong = (maxBytes: number): ToolError =>
-  new ToolError('too-large', `expected an answer of at most ${maxBytes} bytes, got more`, {
-    hint: 'ask for less, or raise maxAnswerBytes',
-  })
 
 /** A body that ends with an error where it is too long or breaks, and tells the call. */
 const bounded = (
@@ -35,7 +31,7 @@ const bounded = (
           return
         }
         bytes += value.byteLength
-        if (bytes > maxBytes) throw tooLong(maxBytes)
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
         controller.enqueue(value)
       } catch (error) {
         const failure =

@@ -1,11 +1,12 @@
 /** @file The tools of a server of the Model Context Protocol, as tools of an agent. */
 
-import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, ContentBlock, Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
 import { ConfigError } from '../../util/errors.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { describeValue } from '../../util/schema.ts'
+import { toolAddress } from '../http-exchange.ts'
 import { type ProcessEnv, Secrets } from '../secrets.ts'
-import { TOOL_NAME, type Tool, ToolError } from '../tool.ts'
-import { resultText } from './content.ts'
+import { type Snippet, TOOL_NAME, type Tool, ToolError, type ToolResult } from '../tool.ts'
 import { httpTransport } from './http-transport.ts'
 import { McpServer } from './server.ts'
 import { ServerProcess } from './server-process.ts'
@@ -14,25 +15,13 @@ import type { McpToolsSettings } from './settings.ts'
 /** Longest description: some servers write pages, and every prompt has them. */
 const MAX_DESCRIPTION = 2_000
 
-const serverUrl = (text: string): URL => {
-  if (!URL.canParse(text)) throw new ConfigError(`mcp: url: expected an address, got ${describeValue(text)}`)
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new ConfigError(`mcp: url: expected http or https, got ${url.protocol.slice(0, -1)}`)
-  if (url.username || url.password)
-    throw new ConfigError('mcp: url: expected no user or password in it, got one', {
-      hint: 'name an environment variable in headers',
-    })
-  return url
-}
-
 const openServer = (settings: McpToolsSettings, env: ProcessEnv): { server: McpServer; secrets: Secrets } => {
   const { command, args, cwd, url, connectTimeoutMs, timeoutMs, maxAnswerBytes } = settings
   const secrets = new Secrets(env)
   const hide = (text: string) => secrets.hide(text)
   const limits = { connectTimeoutMs, timeoutMs, hide }
   if (command === undefined) {
-    const address = serverUrl(url ?? '')
+    const address = toolAddress('mcp', url ?? '', 'an address', 'headers')
     const where = `mcp ${address.origin}`
     const headers = secrets.headers(settings.headers, where)
     const connect = () => httpTransport(address, headers, maxAnswerBytes)
@@ -62,9 +51,42 @@ const chosen = (tools: readonly ServerTool[], only: readonly string[] | undefine
   return tools.filter(({ name }) => only === undefined || only.includes(name))
 }
 
+const bytesOfBase64 = (data: string): number => Math.floor((data.length * 3) / 4)
+
+const textOfBlock = (block: ContentBlock): string => {
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'resource':
+      return 'text' in block.resource
+        ? `[${block.resource.uri}]\n${block.resource.text}`
+        : `[${block.resource.uri}: ${block.resource.mimeType ?? 'a file'} of ${bytesOfBase64(block.resource.blob)} bytes, which is no text]`
+    case 'resource_link':
+      return `[${block.uri}] ${[block.title ?? block.name, block.description].filter(Boolean).join(': ')}`
+    default:
+      return `[${block.type}: ${block.mimeType} of ${bytesOfBase64(block.data)} bytes, which is no text]`
+  }
+}
+
+const snippetOfBlock = (block: ContentBlock): Snippet[] =>
+  block.type === 'resource' && 'text' in block.resource
+    ? [{ id: block.resource.uri, text: block.resource.text }]
+    : []
+
+/** Text and snippets of an answer; structured content as JSON where there is nothing else. */
+const resultText = ({ content, structuredContent }: CallToolResult): ToolResult => {
+  const texts = content.map(textOfBlock).filter(text => text !== '')
+  const text =
+    texts.length === 0 && structuredContent !== undefined
+      ? JSON.stringify(structuredContent)
+      : texts.join('\n\n')
+  const snippets = content.flatMap(snippetOfBlock)
+  return { text, ...(snippets.length > 0 && { snippets }) }
+}
+
 const argumentsOf = (where: string, args: unknown): Record<string, unknown> => {
   if (args === undefined || args === null) return {}
-  if (typeof args === 'object' && !Array.isArray(args)) return args as Record<string, unknown>
+  if (isRecord(args)) return args
   throw new ToolError('arguments', `${where}: expected an object of arguments, got ${describeValue(args)}`)
 }
 

@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { packageVersion } from '../../util/package.ts'
 import { withDeadline } from '../deadline.ts'
+import { tooLarge } from '../http-exchange.ts'
 import { ToolError } from '../tool.ts'
 import { currentCall } from './http-transport.ts'
 import { ServerProcess } from './server-process.ts'
@@ -200,13 +201,7 @@ export class McpServer {
     const transport = connect()
     const session: Session = { client, transport, calls: new Set(), isLost: false, isDropped: false }
     if (transport instanceof ServerProcess)
-      transport.onTooLong = maxBytes =>
-        failAll(
-          session,
-          new ToolError('too-large', `expected an answer of at most ${maxBytes} bytes, got more`, {
-            hint: 'ask for less, or raise maxAnswerBytes',
-          }),
-        )
+      transport.onTooLong = maxBytes => failAll(session, tooLarge(maxBytes))
     client.onclose = () => this.#lose(session)
     try {
       await withDeadline(where, connectTimeoutMs, undefined, signal =>

@@ -8,8 +8,13 @@ import { withDeadline } from '../deadline.ts'
 import { httpExchange } from '../http-exchange.ts'
 import { Secrets, type ProcessEnv as Variables } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
-import { type EnvironmentSchemas, type StepResult, schemasSchema } from './messages.ts'
-import { MalformedError, readAnswerJson } from './read-answer.ts'
+import {
+  type EnvironmentSchemas,
+  MalformedError,
+  readAnswerJson,
+  type StepResult,
+  schemasSchema,
+} from './messages.ts'
 import { OpenEnvSession } from './session.ts'
 import type { OpenEnvSettings } from './settings.ts'
 
@@ -96,14 +101,7 @@ export class OpenEnvClient {
       own.addEventListener('abort', () => socket.close(), { once: true })
       return new Promise((resolve, reject) => {
         socket.addEventListener('open', () =>
-          resolve(
-            new OpenEnvSession(socket, {
-              url,
-              timeoutMs,
-              maxMessageBytes,
-              secrets: this.#secrets,
-            }),
-          ),
+          resolve(new OpenEnvSession(socket, { url, timeoutMs, maxMessageBytes, secrets: this.#secrets })),
         )
         socket.addEventListener('error', event => reject(unreachable(url, event.error)))
         socket.addEventListener('close', () => reject(unreachable(url, undefined)))

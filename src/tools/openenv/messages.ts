@@ -4,6 +4,11 @@
  */
 
 import { z } from 'zod'
+import type { GradusError } from '../../util/errors.ts'
+import { parseJson } from '../../util/json.ts'
+import { parseWith } from '../../util/schema.ts'
+import type { Secrets } from '../secrets.ts'
+import { ToolError } from '../tool.ts'
 
 const object = z.record(z.string(), z.unknown())
 
@@ -19,7 +24,7 @@ const stepResultSchema = z.object({
 export type StepResult = z.output<typeof stepResultSchema>
 
 /** What the server sends. */
-export const answerSchema = z.discriminatedUnion('type', [
+const answerSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('observation'), data: stepResultSchema }),
   z.object({ type: z.literal('state'), data: object }),
   z.object({
@@ -39,3 +44,23 @@ export type OpenEnvRequest =
 /** `GET /schema`: JSON Schemas of what is sent and received. */
 export const schemasSchema = z.object({ action: object, observation: object, state: object })
 export type EnvironmentSchemas = z.output<typeof schemasSchema>
+
+/** `parseWith` makes errors of one class by its message; these are of a kind as well. */
+export class MalformedError extends ToolError {
+  constructor(message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super('malformed', message, options)
+  }
+}
+
+/** JSON without the secrets that a server repeats: what it says is kept. @throws MalformedError for what is no JSON: `NaN` is none */
+export const readAnswerJson = (text: string, url: string, secrets: Secrets): unknown => {
+  try {
+    return secrets.hideIn(parseJson(text, url))
+  } catch (error) {
+    throw new MalformedError(secrets.hide((error as GradusError).message))
+  }
+}
+
+/** A message of the server. @throws ToolError `malformed` for anything else */
+export const readOpenEnvAnswer = (text: string, url: string, secrets: Secrets) =>
+  parseWith(answerSchema, readAnswerJson(text, url, secrets), `${url}: answer`, MalformedError)

@@ -4,8 +4,7 @@ import type { WebSocket } from 'undici'
 import { withDeadline } from '../deadline.ts'
 import type { Secrets } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
-import type { OpenEnvAnswer, OpenEnvRequest, StepResult } from './messages.ts'
-import { readOpenEnvAnswer } from './read-answer.ts'
+import { type OpenEnvAnswer, type OpenEnvRequest, readOpenEnvAnswer, type StepResult } from './messages.ts'
 
 export interface OpenEnvSessionOptions {
   /** Named in errors. */

@@ -4,9 +4,10 @@ import { RuleGrader } from '../../../grade/rules/index.ts'
 import { signedScore } from '../../../rubric/index.ts'
 import type { TaskWith } from '../../task.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../../thinking.ts'
-import { hintsOf, isHint, tripPrompt } from '../format.ts'
+import { hintsOf, tripPrompt } from '../format.ts'
+import { packingTask } from '../task.ts'
 import { COMPANIONS, ITEMS, OCCASIONS, TOPICS } from '../vocabulary.ts'
-import { type PackingWorld, splitTrips, type Trip, tripName } from '../world.ts'
+import type { PackingWorld, Trip } from '../world.ts'
 import {
   assertThought,
   meetsThought,
@@ -26,20 +27,15 @@ const isWellFormed = ({ closed, answer }: ThoughtResponse): boolean => {
 
 /** Trips whose lists are judged by the hidden rubric, whatever was thought before them. */
 export const thinkingPackingTask = (world: PackingWorld): TaskWith<Trip, 'thinking'> => {
-  const { train, test } = splitTrips()
   const grader = new RuleGrader()
   return {
-    train,
-    tests: { 'unseen trips': test },
-    label: 'packing trips',
-    id: tripName,
+    ...packingTask(world),
     question: ({ topic, occasion, companion }) =>
       `What to pack for a trip: ${TOPICS[topic]}, ${OCCASIONS[occasion]}, with ${COMPANIONS[companion]}?`,
     // Hints are criteria about the list; those about thinking have no words here and are passed over.
     prompt: (trip, hints = []) =>
       tripPrompt(trip, hintsOf(hints.filter(({ verifier }) => verifier?.fn !== THOUGHT_VERIFIER))),
     show: thoughtfulText,
-    rubric: trip => world.rubric(trip),
     /** Worth the signed score of the list, not below 0. */
     grade: items =>
       Promise.all(
@@ -51,7 +47,6 @@ export const thinkingPackingTask = (world: PackingWorld): TaskWith<Trip, 'thinki
           return { verdicts, score: worth, wellFormed: isWellFormed(response) }
         }),
       ),
-    shows: isHint,
     thinking: {
       read: readThoughtful,
       exact: thoughtVerifier(world),
@@ -61,7 +56,6 @@ export const thinkingPackingTask = (world: PackingWorld): TaskWith<Trip, 'thinki
       oracle: { id: 'oracle', criteria: THINKING_BANK.filter(({ id }) => ORACLE_IDS.includes(id)) },
       bank: THINKING_BANK,
     },
-    notes: [],
   }
 }
 

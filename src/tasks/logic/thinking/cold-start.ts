@@ -9,7 +9,8 @@ import { hintsTask, tellingHints } from '../../thinking-grammar/hints.ts'
 import { labelsSchema, rubricHabitsSchema } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodeResponse } from '../format.ts'
-import { LOGIC_STYLES, logicGenerator } from '../generator.ts'
+import { logicGenerator } from '../generator.ts'
+import { demonstrationsShape, sourceSchema } from '../start-settings.ts'
 import { LOGIC_TOKENS } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, type LogicEvidence, logicEvidenceOf } from './predicates.ts'
 import { logicThinkingTask } from './task.ts'
@@ -25,18 +26,9 @@ import {
 /** Which problems: hops that are equally frequent, and what their generator is told. */
 export const logicProblemsSchema = z.strictObject({
   hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]).describe('Length of a proof in steps.'),
-  nodes: z
-    .tuple([z.int(), z.int()])
-    .nullable()
-    .default(null)
-    .describe(
-      "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
-    ),
-  labels: z
-    .enum(['two-way', 'three-way'])
-    .default('two-way')
-    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
-  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
+  nodes: sourceSchema.shape.nodes,
+  labels: demonstrationsShape.labels,
+  style: demonstrationsShape.style,
 })
 
 /** Problems without end; the same seed and index give the same one. @throws ConfigError for what no generator can hold */

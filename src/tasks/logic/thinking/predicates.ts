@@ -1,7 +1,7 @@
 /** @file The grammar of criteria about thinking on the logic task: sentences that are read and executed exactly. */
 
 import type { LogicLabel } from '../../../grade/logic/problem.ts'
-import { CriterionGrammar, type Predicate, predicatesAbout } from '../../thinking-grammar/grammar.ts'
+import { allAre, CriterionGrammar, type Predicate, predicatesAbout } from '../../thinking-grammar/grammar.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { INDIVIDUALS, NOUNS } from '../vocabulary.ts'
 import { closureOf } from './closure.ts'
@@ -18,9 +18,8 @@ import {
 export type StatedStep = LogicStep & { statement: StepStatement }
 
 /** What predicates are decided on. */
-export interface LogicEvidence {
+export interface LogicEvidence extends LogicThinking {
   problem: LogicTaskExample
-  thinking: LogicThinking
   /** Steps that can be read. */
   read: readonly StatedStep[]
   /** What is asked; null for a problem outside the fragment. */
@@ -46,6 +45,9 @@ const rules = ({ read }: LogicEvidence): StatedStep[] => read.filter(({ statemen
 
 const isRule = (step: StatedStep | undefined): boolean => step !== undefined && !step.statement.fact
 
+const placesOfRules = ({ read }: LogicEvidence): number[] =>
+  read.flatMap((step, i) => (isRule(step) ? [i] : []))
+
 /** Whether a rule is about the kind that the last fact before it gave. */
 const goesOn = ({ read }: LogicEvidence, i: number): boolean => {
   const before = read.slice(0, i).findLast(({ statement }) => statement.fact)
@@ -65,10 +67,8 @@ const isConsequence = ({ read }: LogicEvidence, i: number): boolean => {
   )
 }
 
-const numbers = ({ thinking }: LogicEvidence): number[] => thinking.steps.map(({ number }) => number)
-
 /** Steps before the last one: the last is the answer in all but name. */
-const inner = ({ thinking: { steps } }: LogicEvidence) => steps.slice(0, -1)
+const inner = ({ steps }: LogicEvidence) => steps.slice(0, -1)
 
 /** Rules about a property of which neither the query nor a step's kind is: what the chain does not need. */
 const astray = ({ read, query }: LogicEvidence): boolean =>
@@ -80,43 +80,38 @@ const astray = ({ read, query }: LogicEvidence): boolean =>
   )
 
 /** What the last step says, if anything. */
-const last = ({ thinking: { steps } }: LogicEvidence) => steps.at(-1)?.statement ?? null
+const last = ({ steps }: LogicEvidence) => steps.at(-1)?.statement ?? null
 
 /** All predicates but those that stand in for the outcome. */
 const LOGIC_PREDICATES: readonly LogicPredicate[] = [
-  planning.good('begins with the fact about the name', ({ read, thinking }) => {
-    const first = thinking.steps[0]
+  planning.good('begins with the fact about the name', ({ read, steps }) => {
+    const first = steps[0]
     return first !== undefined && read[0] === first && read[0].statement.fact && read[0].premise
   }),
   planning.bad('begins with a rule', ({ read }) => isRule(read[0])),
-  planning.neutral('has at least {count} steps', ({ thinking }, n) => thinking.steps.length >= n),
-  planning.neutral('has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
+  planning.neutral('has at least {count} steps', ({ steps }, n) => steps.length >= n),
+  planning.neutral('has at most {count} steps', ({ steps }, n) => steps.length <= n),
   planning.good('states at least {count} rules', (evidence, n) => rules(evidence).length >= n),
   planning.good('states a rule about the queried word', evidence =>
     rules(evidence).some(({ statement }) => statement.object === evidence.query?.object),
   ),
-  planning.bad('has no step', ({ thinking }) => thinking.steps.length === 0),
-  validation.neutral('states a premise word for word', ({ thinking }) =>
-    thinking.steps.some(({ verbatim }) => verbatim),
+  planning.bad('has no step', ({ steps }) => steps.length === 0),
+  validation.neutral('states a premise word for word', ({ steps }) => steps.some(({ verbatim }) => verbatim)),
+  validation.good('every rule that it states is a premise', evidence =>
+    allAre(rules(evidence), ({ premise }) => premise),
   ),
-  validation.good('every rule that it states is a premise', evidence => {
-    const own = rules(evidence)
-    return own.length > 0 && own.every(({ premise }) => premise)
-  }),
   validation.bad('states a rule that is no premise', evidence =>
     rules(evidence).some(({ premise }) => !premise),
   ),
   validation.bad('states something that is no premise and does not follow', evidence =>
     inner(evidence).some(({ premise, follows }) => !premise && !follows),
   ),
-  validation.good('every step before the last follows', evidence => {
-    const own = inner(evidence)
-    return own.length > 0 && own.every(({ follows }) => follows)
-  }),
-  validation.good('every step before the last comes from those before it', evidence => {
-    const own = inner(evidence)
-    return own.length > 0 && own.every(({ supported }) => supported)
-  }),
+  validation.good('every step before the last follows', evidence =>
+    allAre(inner(evidence), ({ follows }) => follows),
+  ),
+  validation.good('every step before the last comes from those before it', evidence =>
+    allAre(inner(evidence), ({ supported }) => supported),
+  ),
   validation.good('step {place} follows', (evidence, n) => inner(evidence)[n - 1]?.follows ?? false),
   validation.bad('step {place} does not follow', (evidence, n) => {
     const step = inner(evidence)[n - 1]
@@ -125,32 +120,29 @@ const LOGIC_PREDICATES: readonly LogicPredicate[] = [
   validation.bad('contradicts itself', ({ read }) =>
     read.some((step, i) => read.slice(0, i).some(before => isOpposite(step.statement, before.statement))),
   ),
-  clarity.good('each rule is about the kind before it', evidence => {
-    const places = evidence.read.flatMap((step, i) => (isRule(step) ? [i] : []))
-    return places.length > 0 && places.every(i => goesOn(evidence, i))
-  }),
+  clarity.good('each rule is about the kind before it', evidence =>
+    allAre(placesOfRules(evidence), i => goesOn(evidence, i)),
+  ),
   clarity.bad('a rule is about another kind than the one before it', evidence =>
     evidence.read.some((step, i) => isRule(step) && !goesOn(evidence, i)),
   ),
-  clarity.good('each rule is followed by its consequence', evidence => {
-    const places = evidence.read.flatMap((step, i) => (isRule(step) ? [i] : []))
-    return places.length > 0 && places.every(i => isConsequence(evidence, i + 1))
-  }),
+  clarity.good('each rule is followed by its consequence', evidence =>
+    allAre(placesOfRules(evidence), i => isConsequence(evidence, i + 1)),
+  ),
   clarity.bad('a consequence comes without its rule', evidence =>
     evidence.read.some(
       ({ statement, premise }, i) => statement.fact && !premise && !isConsequence(evidence, i),
     ),
   ),
-  clarity.neutral('numbers its steps from one', evidence => numbers(evidence)[0] === 1),
-  clarity.neutral('numbers its steps without gaps', evidence => {
-    const own = numbers(evidence)
-    return own.length > 0 && own.every((number, i) => number === own[0] + i)
-  }),
-  clarity.bad('has a step that cannot be read', ({ thinking }) =>
-    thinking.steps.some(({ statement }) => statement === null),
+  clarity.neutral('numbers its steps from one', ({ steps }) => steps[0]?.number === 1),
+  clarity.neutral('numbers its steps without gaps', ({ steps }) =>
+    allAre(steps, ({ number }, i) => number === steps[0].number + i),
   ),
-  efficiency.bad('repeats a step', ({ thinking }) => thinking.steps.some(({ repeats }) => repeats)),
-  efficiency.good('repeats nothing', ({ thinking }) => thinking.steps.every(({ repeats }) => !repeats)),
+  clarity.bad('has a step that cannot be read', ({ steps }) =>
+    steps.some(({ statement }) => statement === null),
+  ),
+  efficiency.bad('repeats a step', ({ steps }) => steps.some(({ repeats }) => repeats)),
+  efficiency.good('repeats nothing', ({ steps }) => steps.every(({ repeats }) => !repeats)),
   efficiency.bad('states a rule that leads nowhere', astray),
   efficiency.good(
     'states only rules that lead on',
@@ -176,7 +168,7 @@ const LOGIC_PREDICATES: readonly LogicPredicate[] = [
   ),
   other.neutral('says not', ({ words }) => words.has('not')),
   other.neutral('never says not', ({ words }) => !words.has('not')),
-  other.neutral('has an even number of steps', ({ thinking }) => thinking.steps.length % 2 === 0),
+  other.neutral('has an even number of steps', ({ steps }) => steps.length % 2 === 0),
 ]
 
 /** Predicates that read the end of the thinking or the answer: the outcome under another name. Off unless asked for. */
@@ -189,10 +181,7 @@ const LOGIC_OUTCOME: readonly LogicPredicate[] = [
     const end = last(evidence)
     return evidence.query !== null && end !== null && isOpposite(end, evidence.query)
   }),
-  other.good(
-    'every step follows',
-    ({ thinking: { steps } }) => steps.length > 0 && steps.every(({ follows }) => follows),
-  ),
+  other.good('every step follows', ({ steps }) => allAre(steps, ({ follows }) => follows)),
   other.neutral('the answer is true', ({ answer }) => answer === 'True'),
   other.neutral('the answer is false', ({ answer }) => answer === 'False'),
 ].map(predicate => ({ ...predicate, outcome: true }))
@@ -219,8 +208,8 @@ export const logicEvidenceOf = (
 ): LogicEvidence => {
   const thinking = readLogicThinking(problem, text)
   return {
+    ...thinking,
     problem,
-    thinking,
     read: thinking.steps.filter((step): step is StatedStep => step.statement !== null),
     query: closureOf(problem)?.view.query ?? null,
     words: new Set((thinking.text.match(/[a-z]+/g) ?? []).map(word => word.replace(PLURAL, ''))),

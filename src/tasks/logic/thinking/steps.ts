@@ -1,6 +1,7 @@
 /** @file Thinking on the logic task, step by step: what each states, and how it goes with the premises and the steps before it. */
 
 import { parseSentence, SentenceError } from '../../../grade/logic/english.ts'
+import { remembered } from '../../../util/remembered.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { type LogicRule, readRule } from '../rules.ts'
 import { type Closure, closureOf } from './closure.ts'
@@ -43,28 +44,18 @@ const LONGEST_SENTENCE = 200
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\.$/, '')
 
 // Sentences of the fragment are a few thousand; what else a policy writes must not fill the memory.
-const known = new Map<string, StepStatement | null>()
 const MOST_KNOWN = 20_000
 
 /** What a sentence says; null outside the fragment. */
-const statementOf = (text: string): StepStatement | null => {
-  let statement = known.get(text)
-  if (statement === undefined) {
-    statement = text.length > LONGEST_SENTENCE ? null : parse(text)
-    if (known.size >= MOST_KNOWN) known.clear()
-    known.set(text, statement)
-  }
-  return statement
-}
-
-const parse = (text: string): StepStatement | null => {
+const statementOf = remembered((text): StepStatement | null => {
+  if (text.length > LONGEST_SENTENCE) return null
   try {
     return readRule(parseSentence(text))
   } catch (error) {
     if (error instanceof SentenceError) return null
     throw error
   }
-}
+}, MOST_KNOWN)
 
 export const sameStatement = (a: StepStatement, b: StepStatement): boolean =>
   a.fact === b.fact && a.subject === b.subject && a.object === b.object && a.negated === b.negated

@@ -7,17 +7,13 @@ import type { Criterion } from '../../../rubric/criterion.ts'
 import type { Rng } from '../../../util/rng.ts'
 import { pieceTokenizer, SPECIAL } from '../../small-vocabulary.ts'
 import { partThinking, type ThoughtResponse } from '../../thinking.ts'
-import { THINKING_CATEGORIES } from '../../thinking-grammar/grammar.ts'
 import { grammarHintTokens } from '../../thinking-grammar/hints.ts'
 import { PieceText } from '../../thinking-grammar/piece-text.ts'
 import { buildRubricAutomaton, type RubricGrammarOptions } from '../../thinking-grammar/rubric-automaton.ts'
 import {
+  CRITERION_PIECES,
   HINT_PIECES,
-  itemPiece,
-  MOST_POINTS,
   openPiece,
-  POINTS,
-  pointsPiece,
   RUBRIC_PIECES,
   range,
   sentencePieces,
@@ -43,9 +39,7 @@ export const LOGIC_RUBRIC_VOCABULARY: readonly string[] = [
   ...new Set([
     ...LOGIC_VOCABULARY,
     ...Object.values(LOGIC_RUBRIC_PIECES),
-    ...THINKING_CATEGORIES.map(itemPiece),
-    ...POINTS.map(pointsPiece),
-    ...range(-MOST_POINTS, MOST_POINTS).map(String),
+    ...CRITERION_PIECES,
     ...range(1, MOST_COUNTED).map(number => ` ${number}`),
     ...sentencePieces(LOGIC_GRAMMAR.allowed(true)),
   ]),
@@ -87,21 +81,6 @@ export const logicRubricatorPrompt = (
 const spaced = (words: readonly (string | number)[]): number[] =>
   words.map(word => LOGIC_PIECES.token(` ${word}`.toLowerCase()))
 
-/** Rubrics about logic as JSON with sentences of the grammar. */
-export const logicRubricAutomaton = (options?: RubricGrammarOptions): TokenAutomaton => {
-  const numbers = spaced(range(1, MOST_COUNTED))
-  return buildRubricAutomaton(
-    {
-      grammar: LOGIC_GRAMMAR,
-      pieces: LOGIC_PIECES,
-      open: LOGIC_RUBRIC_PIECES.open,
-      slotTokens: { count: numbers, place: numbers, name: spaced(INDIVIDUALS), kind: spaced(NOUNS) },
-      eos: LOGIC_TOKENS.eos,
-    },
-    options,
-  )
-}
-
 /** The tokenizer files of the larger vocabulary. */
 export const logicRubricTokenizer = pieceTokenizer(LOGIC_RUBRIC_VOCABULARY, LOGIC_PIECES.pattern())
 
@@ -119,8 +98,16 @@ const slotValue = (slot: LogicSlot, problem: LogicTaskExample, rng: Rng): string
   return rng.pick(kinds.size > 0 ? [...kinds] : NOUNS)
 }
 
-export const logicRubricator = new ScriptedRubricator<LogicTaskExample, LogicEvidence, LogicSlot>({
-  grammar: LOGIC_GRAMMAR,
-  slotValue,
-  open: LOGIC_RUBRIC_PIECES.open,
-})
+const NUMBERS = spaced(range(1, MOST_COUNTED))
+
+const LANGUAGE = {
+  ...{ grammar: LOGIC_GRAMMAR, pieces: LOGIC_PIECES, open: LOGIC_RUBRIC_PIECES.open },
+  ...{ slotValue, eos: LOGIC_TOKENS.eos },
+  slotTokens: { count: NUMBERS, place: NUMBERS, name: spaced(INDIVIDUALS), kind: spaced(NOUNS) },
+}
+
+export const logicRubricator = new ScriptedRubricator<LogicTaskExample, LogicEvidence, LogicSlot>(LANGUAGE)
+
+/** Rubrics about logic as JSON with sentences of the grammar. */
+export const logicRubricAutomaton = (options?: RubricGrammarOptions): TokenAutomaton =>
+  buildRubricAutomaton(LANGUAGE, options)
