@@ -10,9 +10,9 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  * taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  bench: 4417,
+  bench: 4285,
   chat: 2824,
-  cli: 12374,
+  cli: 12362,
   eval: 2146,
   experiments: 7529,
   grade: 22192,
