@@ -19,7 +19,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   measure: 2254,
   memory: 1796,
   model: 7808,
-  plan: 1091,
+  plan: 1057,
   policy: 9283,
   recipes: 22573,
   rl: 2483,
