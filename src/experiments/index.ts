@@ -29,7 +29,7 @@ export { startsNote } from './report/notes.ts'
 export type { AdoptedJobs } from './results/adoption.ts'
 export { countsOf, countsText } from './results/counts.ts'
 export type { PaperResult } from './results/paper.ts'
-export { slimCharts } from './results/slim-charts.ts'
+export { slimCharts } from './results/slim-runs.ts'
 export { isDone, readRecord } from './run/ledger.ts'
 export { provenanceNow } from './run/provenance.ts'
 export {
