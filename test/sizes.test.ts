@@ -10,16 +10,16 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  * taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  bench: 4417,
+  bench: 4285,
   chat: 2738,
-  cli: 12374,
+  cli: 12104,
   eval: 2136,
-  experiments: 7501,
-  grade: 22192,
-  measure: 2226,
+  experiments: 7296,
+  grade: 22220,
+  measure: 2208,
   memory: 1741,
   model: 7808,
-  plan: 1091,
+  plan: 1048,
   policy: 9283,
   recipes: 22254,
   rl: 2471,
@@ -32,7 +32,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tinker: 2030,
   tools: 2078,
   train: 4239,
-  util: 6032,
+  util: 6082,
 }
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */

@@ -13,30 +13,17 @@ import { DETERMINISM_SIZES, type DeterminismSize, determinismCases } from '../te
 import { checkDeterminism } from '../tensor/determinism-check.ts'
 import { UsageError } from '../util/errors.ts'
 import { KERNEL_CASES, type RepeatedCase } from './determinism-kernels.ts'
+import { BENCH_SHAPES } from './engine-work.ts'
 import { type OnProgress, resultTable } from './result-table.ts'
 
 const STEPS = 2
 
 /** Tiny but for its width: the runtime adds rows on several threads from about 250,000 elements on, a thousand rows here. */
 const MODEL: ModelConfig = {
-  family: 'llama',
-  vocabSize: 8,
-  hiddenSize: 256,
-  intermediateSize: 64,
-  layers: 1,
-  heads: 4,
-  kvHeads: 2,
-  headDim: 16,
-  maxPositions: 64,
-  rmsNormEps: 1e-5,
-  ropeTheta: 1000,
-  ropeScaling: null,
-  tieEmbeddings: true,
-  attentionBias: false,
-  qkNorm: false,
-  bosTokenId: 0,
-  eosTokenIds: [],
-  initializerRange: 0.1,
+  ...BENCH_SHAPES.standard,
+  ...{ vocabSize: 8, intermediateSize: 64, layers: 1 },
+  ...{ kvHeads: 2, headDim: 16, maxPositions: 64 },
+  ...{ ropeTheta: 1000, bosTokenId: 0, initializerRange: 0.1 },
 }
 const SOURCE = { init: { config: MODEL, seed: 1 } }
 const PROMPTS = Array.from({ length: 8 }, (_, i) => [i, 7 - i, 3, i])

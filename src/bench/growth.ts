@@ -168,14 +168,13 @@ interface Measured {
 }
 
 /** Seconds of a case, and of the standard size measured before and after it. */
-const measure = async (
-  { run }: Measured,
-  standard: Measured,
-): Promise<{ time: number; standardTime: number }> => {
+const measure = async ({ run }: Measured, standard: Measured) => {
   const before = await standard.run()
   const time = await run()
   return { time, standardTime: (before + (await standard.run())) / 2 }
 }
+
+type Times = Awaited<ReturnType<typeof measure>>
 
 /** Measures every size between two measurements of the standard one, because machines change speed. */
 export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBenchmark> => {
@@ -209,7 +208,7 @@ export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBe
     )
     const standard = standards[one.work]
     const measured = isStandard(one, usual) ? standard : await prepare(one)
-    const times: { time: number; standardTime: number }[] = []
+    const times: Times[] = []
     while (times.length < rounds) times.push(await measure(measured, standard))
     points.push(pointOf({ ...measured, one }, standard, times))
   }
@@ -219,7 +218,7 @@ export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBe
 const pointOf = (
   { one, engine, flop }: Measured,
   standard: Measured,
-  times: readonly { time: number; standardTime: number }[],
+  times: readonly Times[],
 ): GrowthPoint => {
   const time = median(times.map(each => each.time))
   const tokens = one.batch * (one.work === 'train' ? one.context : NEW_TOKENS)

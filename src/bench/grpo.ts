@@ -10,12 +10,15 @@ import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import type { Recipe } from '../train/recipe.ts'
+import { formatInteger } from '../util/format.ts'
 import { mean, median } from '../util/statistics.ts'
+import type { BenchOptions } from './engine.ts'
 import { type GrpoWork, grpoWork } from './grpo-work.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
-import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
+import { type ResultLine, resultTable } from './result-table.ts'
 
-export interface GrpoBenchOptions {
+export interface GrpoBenchOptions
+  extends Pick<BenchOptions, 'threads' | 'engines' | 'recompute' | 'microBatchTokens' | 'onProgress'> {
   /** In place of the shipped one: a folder, a name on the hub, a GGUF file; it answers generated instructions. */
   model?: string
   /** Of the adapter that a model of one's own trains; 0: all its weights. Default 32. */
@@ -27,19 +30,10 @@ export interface GrpoBenchOptions {
   /** Steps that are measured in a round, between two that are not. */
   steps?: number
   rounds?: number
-  /** All cores by default. */
-  threads?: number
-  /** Engines that share the work and the threads; as `policy.engines` by default. */
-  engines?: number
   /** Samples with advantage 0 leave the update, as in every recipe by default (`dropZero`); peers compute them. Default false. */
   dropZero?: boolean
-  /** Layers are computed a second time for their gradient (`policy.recompute`). */
-  recompute?: boolean
-  /** As `policy.microBatchTokens`; 2,048 by default. */
-  microBatchTokens?: number
   /** As `policy.sampleBits`; 32 by default. */
   sampleBits?: SampleBits
-  onProgress?: OnProgress
 }
 
 /** Seconds of a step, medians over the steps of a round and then over the rounds. */
@@ -75,11 +69,7 @@ type Size = GrpoWork['size'] & { dropZero: boolean }
 type Settings = Size & { threads: number; engines: number; sampleBits: SampleBits }
 type Problem = ReturnType<GrpoWork['problemAt']>
 
-interface Counted {
-  promptTokens: number
-  responseTokens: number
-  learntTokens: number
-}
+type Counted = Pick<GrpoBenchmark, 'promptTokens' | 'responseTokens' | 'learntTokens'>
 
 /** GRPO as TRL has it by default: token-mean over the batch, no KL term, one pass; without `dropZero` also over groups all alike. */
 const recipeOf = (
@@ -168,25 +158,24 @@ export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBen
 /** The result for people, a line a value. */
 export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
   const seconds = (value: number) => `${value.toFixed(3)} s`
-  const count = (value: number) => Math.round(value).toLocaleString('en-US')
   const { prompts, samples, maxTokens, threads, engines, parameters } = result
   const among = engines === 1 ? '' : ` of ${engines} engines`
   const lines: ResultLine[] = [
     [
       'step',
       seconds(result.stepSeconds),
-      `${prompts} prompts x ${samples}, up to ${maxTokens} tokens; ${threads} threads${among}, ${result.model}, ${count(parameters)} weights`,
+      `${prompts} prompts x ${samples}, up to ${maxTokens} tokens; ${threads} threads${among}, ${result.model}, ${formatInteger(parameters)} weights`,
     ],
     [
       'sampling',
       seconds(result.sampleSeconds),
-      `${count(result.responseTokens)} tokens, ${count(result.sampledTokensPerSecond)} a second; prompts ${count(result.promptTokens)} tokens`,
+      `${formatInteger(result.responseTokens)} tokens, ${formatInteger(result.sampledTokensPerSecond)} a second; prompts ${formatInteger(result.promptTokens)} tokens`,
     ],
     ['grading', seconds(result.gradeSeconds), 'beyond what sampling hides'],
     [
       'update',
       seconds(result.updateSeconds),
-      `forward, backward, AdamW; ${count(result.learntTokens)} tokens`,
+      `forward, backward, AdamW; ${formatInteger(result.learntTokens)} tokens`,
     ],
     ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
     [

@@ -5,7 +5,7 @@ import {
   CRITERIA,
   closedLoop,
   formatJudgeBenchmark,
-  ItemSource,
+  itemsUntil,
   type JudgeBenchmark,
 } from './judge.ts'
 
@@ -39,8 +39,8 @@ it('counts verdicts, and refuses to count wrong ones', async () => {
     },
   })
   const items = () => {
-    const source = new ItemSource()
-    return { take: () => (source.take() < 30 ? 1 : null) }
+    const source = itemsUntil(30)
+    return { take: () => (source.take() === null ? null : 1) }
   }
   const times = { inWork: 3, warmUpMs: 0, durationMs: 5_000 }
   const { verdicts } = await closedLoop(judge(true), items(), times)

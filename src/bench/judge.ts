@@ -1,8 +1,6 @@
 /** @file `gradus bench judge`: what Gradus itself costs between a trainer, a judge and a reward. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { JudgeFleet } from '../chat/index.ts'
 import type { GradeItem, Grader } from '../grade/grader.ts'
 import { VerdictCache } from '../grade/judge/cache/index.ts'
@@ -12,8 +10,9 @@ import type { Criterion, Verdict } from '../rubric/criterion.ts'
 import { quantile } from '../util/descriptive.ts'
 import { GradusError } from '../util/errors.ts'
 import { percent } from '../util/format.ts'
-import { type OnProgress, resultTable } from './result-table.ts'
+import { type OnProgress, resultTable, round } from './result-table.ts'
 import { measureRewards, type RewardSpeed } from './reward-speed.ts'
+import { inTemporaryFolder } from './server-process.ts'
 
 /** About as many as a HealthBench rubric has (RuscaRL: 11.5). */
 const CRITERIA_PER_ITEM = 12
@@ -42,13 +41,10 @@ const wrongVerdicts = (index: number, verdicts: readonly Verdict[]): number =>
 
 const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
 
-/** A counter of items; no two items of a benchmark are alike, so that nothing is answered from memory by accident. */
-export class ItemSource {
-  #next = 0
-
-  take(): number {
-    return this.#next++
-  }
+/** So many items, then none; no two of them are alike, so that nothing is answered from memory by accident. */
+export const itemsUntil = (count: number) => {
+  let next = 0
+  return { take: () => (next < count ? next++ : null) }
 }
 
 const gradeItem = async (judge: Grader, index: number, criteria = CRITERIA): Promise<number> => {
@@ -70,7 +66,7 @@ interface ClosedLoad {
  */
 export const closedLoop = async (
   judge: Grader,
-  items: { take(): number | null },
+  items: ReturnType<typeof itemsUntil>,
   options: { inWork: number; warmUpMs: number; durationMs: number; onMark?: () => Promise<void> },
 ): Promise<ClosedLoad> => {
   let verdicts = 0
@@ -102,7 +98,7 @@ export const closedLoop = async (
  */
 const openLoop = async (
   judge: Grader,
-  items: ItemSource,
+  items: ReturnType<typeof itemsUntil>,
   options: { perSecond: number; warmUpMs: number; durationMs: number },
 ): Promise<number[]> => {
   const everyMs = 1000 / options.perSecond
@@ -111,7 +107,7 @@ const openLoop = async (
   const running = new Set<Promise<void>>()
   const startMs = performance.now()
   const start = (dueMs: number) => {
-    const number = items.take()
+    const number = items.take()!
     const criteria = [CRITERIA[number % CRITERIA_PER_ITEM]]
     const done = gradeItem(judge, number, criteria).then(() => {
       running.delete(done)
@@ -145,15 +141,10 @@ interface JudgeSpeed {
   overheadP99Ms: number
 }
 
-interface JudgeSetup {
-  fleet: JudgeFleet
-  process: ScriptedProcess
-}
-
 const withJudge = async <T>(
   latencyMs: number,
   concurrency: number,
-  measure: (setup: JudgeSetup) => Promise<T>,
+  measure: (setup: { fleet: JudgeFleet; process: ScriptedProcess }) => Promise<T>,
 ): Promise<T> => {
   const process = await ScriptedProcess.start({ latencyMs })
   const fleet = new JudgeFleet({ endpoints: [{ url: process.url, model: 'scripted', concurrency }] })
@@ -174,7 +165,7 @@ const warmUpMs = (durationMs: number): number => Math.min(1500, durationMs)
 const measureBusy = (durationMs: number): Promise<number> =>
   withJudge(BUSY_LATENCY_MS, BUSY_IN_FLIGHT, async ({ fleet, process }) => {
     const marks: { busyMs: number; atMs: number }[] = []
-    await closedLoop(llmJudge({ model: fleet }), new ItemSource(), {
+    await closedLoop(llmJudge({ model: fleet }), itemsUntil(Number.POSITIVE_INFINITY), {
       inWork: itemsFor(BUSY_IN_FLIGHT),
       warmUpMs: warmUpMs(durationMs),
       durationMs,
@@ -191,7 +182,7 @@ const measureSpeed = (
 ): Promise<Pick<JudgeSpeed, 'verdictsPerSecond' | 'overheadP50Ms' | 'overheadP99Ms'>> =>
   withJudge(0, IN_FLIGHT, async ({ fleet }) => {
     const judge = llmJudge({ model: fleet })
-    const items = new ItemSource()
+    const items = itemsUntil(Number.POSITIVE_INFINITY)
     const times = { warmUpMs: warmUpMs(durationMs), durationMs }
     const { perSecond } = await closedLoop(judge, items, { inWork: itemsFor(IN_FLIGHT), ...times })
     const latencies = await openLoop(judge, items, { perSecond: perSecond / 2, ...times })
@@ -202,16 +193,10 @@ const measureSpeed = (
     }
   })
 
-/** So many items, then none, round after round. */
-const someItems = (count: number) => {
-  let next = 0
-  return { take: () => (next < count ? next++ : null) }
-}
-
 const fillCache = (folder: string, items: number): Promise<void> =>
   withJudge(0, IN_FLIGHT, async ({ fleet }) => {
     const cache = VerdictCache.open(folder)
-    await closedLoop(llmJudge({ model: fleet, cache }), someItems(items), {
+    await closedLoop(llmJudge({ model: fleet, cache }), itemsUntil(items), {
       inWork: itemsFor(IN_FLIGHT),
       warmUpMs: 0,
       durationMs: 60_000,
@@ -228,23 +213,19 @@ const readCache = async (folder: string, items: number): Promise<number> => {
   const startMs = performance.now()
   const cache = VerdictCache.open(folder)
   const times = { inWork: 4, warmUpMs: 0, durationMs: 60_000 }
-  await closedLoop(llmJudge({ model, cache }), someItems(items), times)
+  await closedLoop(llmJudge({ model, cache }), itemsUntil(items), times)
   const seconds = (performance.now() - startMs) / 1000
   cache.close()
   return (items * CRITERIA_PER_ITEM) / seconds
 }
 
-const measureCache = async (items: number): Promise<number> => {
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-bench-'))
-  try {
+const measureCache = (items: number): Promise<number> =>
+  inTemporaryFolder(async folder => {
     await fillCache(folder, items)
     // The first round warms up the code.
     await readCache(folder, Math.ceil(items / 4))
-    return await readCache(folder, items)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+    return readCache(folder, items)
+  })
 
 /** Measures judging; takes some four times `durationMs`. @param onProgress called with what is measured next */
 const measureJudging = async (durationMs: number, onProgress: OnProgress): Promise<JudgeSpeed> => {
@@ -268,8 +249,6 @@ export interface JudgeBenchmarkOptions {
   serverRequests?: number
   onProgress?: OnProgress
 }
-
-const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
 /** Measures everything against processes of its own. @throws GradusError when a verdict or a reward is wrong */
 export const benchJudge = async (options: JudgeBenchmarkOptions = {}): Promise<JudgeBenchmark> => {

@@ -1,7 +1,5 @@
 /** @file Steps of the training loop that are measured and thrown away. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Policy } from '../policy/policy.ts'
 import { readMetrics } from '../runs/readers.ts'
@@ -9,6 +7,7 @@ import { RunFolder } from '../runs/run-folder.ts'
 import { type LoopSettings, type Pipeline, train } from '../train/loop.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { median } from '../util/statistics.ts'
+import { inTemporaryFolder } from './server-process.ts'
 
 /** Median seconds between the ends of one step and the next, and of what is timed inside the steps. */
 export interface MeasuredSteps {
@@ -38,27 +37,26 @@ export const measuredLoop = (steps: number, pipeline: Pipeline): LoopSettings =>
 })
 
 /** Trains the steps of `measuredLoop`. */
-export const measureSteps = async <Rolled>(
+export const measureSteps = <Rolled>(
   policy: Policy,
   recipe: Recipe<Rolled>,
   settings: LoopSettings,
-): Promise<MeasuredSteps> => {
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-overlap-'))
-  const run = RunFolder.create(join(folder, 'run'), { config: {} })
-  const ends: number[] = []
-  try {
-    const onStep = () => ends.push(performance.now())
-    await train(policy, recipe, run, settings, 0, { onStep })
-    const last = -lastSteps(settings.pipeline)
-    const gaps = ends.slice(1, last).map((end, i) => (end - ends[i]) / 1000)
-    const rows = readMetrics(run.dir).slice(1, last)
-    return {
-      stepS: median(gaps),
-      timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)),
-      logprobGap: median(rows.map(({ logprobGapMean }) => logprobGapMean ?? 0)),
+): Promise<MeasuredSteps> =>
+  inTemporaryFolder(async folder => {
+    const run = RunFolder.create(join(folder, 'run'), { config: {} })
+    const ends: number[] = []
+    try {
+      const onStep = () => ends.push(performance.now())
+      await train(policy, recipe, run, settings, 0, { onStep })
+      const last = -lastSteps(settings.pipeline)
+      const gaps = ends.slice(1, last).map((end, i) => (end - ends[i]) / 1000)
+      const rows = readMetrics(run.dir).slice(1, last)
+      return {
+        stepS: median(gaps),
+        timeS: name => median(rows.map(({ time }) => time?.[name] ?? 0)),
+        logprobGap: median(rows.map(({ logprobGapMean }) => logprobGapMean ?? 0)),
+      }
+    } finally {
+      run.close()
     }
-  } finally {
-    run.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })

@@ -32,18 +32,10 @@ export interface MemoryBenchmark {
 }
 
 /** Vectors of no text: dense and random, so that no two are alike, which is the most work. */
-class RandomVectors implements Embedder {
-  readonly name = 'random'
-  readonly dims: number
-  readonly #rng = new Rng('bench memory')
-
-  constructor(dims: number) {
-    this.dims = dims
-  }
-
-  async embed(texts: readonly string[]): Promise<Float32Array[]> {
-    return texts.map(() => Float32Array.from({ length: this.dims }, () => this.#rng.next() - 0.5))
-  }
+const randomVectors = (dims: number): Embedder => {
+  const rng = new Rng('bench memory')
+  const vector = () => Float32Array.from({ length: dims }, () => rng.next() - 0.5)
+  return { name: 'random', dims, embed: async texts => texts.map(vector) }
 }
 
 const reflections = (from: number, count: number) =>
@@ -61,7 +53,7 @@ const AT_A_TIME = 5000
 export const benchMemory = async (options: MemoryBenchmarkOptions = {}): Promise<MemoryBenchmark> => {
   const { items = 100_000, dims = 256, top = 2, queries = 200, onProgress } = options
   onProgress?.(`filling a bank with ${items} items of ${dims} dimensions`)
-  const bank = new RubricBank({ embedder: new RandomVectors(dims) })
+  const bank = new RubricBank({ embedder: randomVectors(dims) })
   for (let from = 0; from < items; from += AT_A_TIME)
     await bank.add(reflections(from, Math.min(AT_A_TIME, items - from)))
   onProgress?.(`${queries} queries`)

@@ -11,6 +11,7 @@ import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
 import { median, signFlipTest } from '../util/statistics.ts'
+import { BENCH_SHAPES } from './engine-work.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
 import { type OnProgress, type ResultLine, resultTable } from './result-table.ts'
 
@@ -82,24 +83,10 @@ export const overlapClaim = (ratios: readonly number[]): OverlapClaim => {
 
 /** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
 const MODEL: ModelConfig = {
-  family: 'llama',
-  vocabSize: 96,
-  hiddenSize: 192,
-  intermediateSize: 512,
-  layers: 4,
-  heads: 6,
-  kvHeads: 6,
-  headDim: 32,
-  maxPositions: 160,
-  rmsNormEps: 1e-5,
-  ropeTheta: 10_000,
-  ropeScaling: null,
-  tieEmbeddings: false,
-  attentionBias: false,
-  qkNorm: false,
-  bosTokenId: 1,
-  eosTokenIds: [2],
-  initializerRange: 0.02,
+  ...BENCH_SHAPES.standard,
+  ...{ vocabSize: 96, hiddenSize: 192, intermediateSize: 512 },
+  ...{ heads: 6, kvHeads: 6, headDim: 32, maxPositions: 160 },
+  ...{ tieEmbeddings: false, bosTokenId: 1, eosTokenIds: [2] },
 }
 
 export interface OverlapOptions {

@@ -6,6 +6,9 @@ export type OnProgress = (line: string) => void
 /** A value with its unit, and what it is to be compared with. */
 export type ResultLine = readonly [name: string, value: string, note: string]
 
+/** So many digits behind the point. */
+export const round = (value: number, digits: number): number => Number(value.toFixed(digits))
+
 /** Lines of values in columns, values to the right. */
 export const resultTable = (lines: readonly ResultLine[]): string => {
   const [name, value] = [0, 1].map(column => Math.max(...lines.map(line => line[column].length)))

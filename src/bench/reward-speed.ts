@@ -1,16 +1,10 @@
 /** @file Speed of `gradus serve reward` in a process of its own, with rules only, over one pool of connections. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
 import { GradusError } from '../util/errors.ts'
-import { workerUrl } from '../util/worker-url.ts'
-
-const START_LIMIT_MS = 60_000
+import { withRewardServer } from './server-process.ts'
 
 /** Megabytes of a process, as Linux tells it. */
 export const residentMb = (pid: number): number | null => {
@@ -20,46 +14,6 @@ export const residentMb = (pid: number): number | null => {
   } catch {
     return null
   }
-}
-
-const addressOf = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let said = ''
-    const refuse = (why: string) =>
-      reject(new GradusError(`the reward server did not start: ${why}: ${said}`))
-    const timer = setTimeout(() => refuse(`nothing within ${START_LIMIT_MS} ms`), START_LIMIT_MS)
-    child.stderr!.on('data', (chunk: Buffer) => {
-      said += chunk
-      const url = /rewards at (http:\S+?),? /.exec(said)?.[1]
-      if (url === undefined) return
-      clearTimeout(timer)
-      resolve(url)
-    })
-    child.once('exit', code => {
-      clearTimeout(timer)
-      refuse(`exit code ${code}`)
-    })
-  })
-
-/** A `gradus serve reward` that listens. */
-export interface RewardProcess {
-  child: ChildProcess
-  url: string
-}
-
-/**
- * Starts the reward server with a configuration, on a free port, without an access log.
- * @param folder where the configuration is written
- * @throws GradusError with what it said when it does not start
- */
-export const startRewardProcess = async (folder: string, config: object): Promise<RewardProcess> => {
-  const file = join(folder, 'reward.yaml')
-  // JSON is YAML.
-  writeFileSync(file, JSON.stringify(config))
-  const command = [fileURLToPath(workerUrl(import.meta.url, '../cli/main.js')), 'serve', 'reward']
-  const args = [...command, '--config', file, '--port', '0', '--quiet']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  return { child, url: await addressOf(child) }
 }
 
 const CONNECTIONS = 32
@@ -163,24 +117,10 @@ const measure = async (
 }
 
 /** Measures the reward server for a while, or over a number of requests. @throws GradusError for a wrong reward */
-export const measureRewards = async (limits: {
-  durationMs: number
-  requests?: number
-}): Promise<RewardSpeed> => {
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-bench-'))
-  let child: ChildProcess | undefined
-  try {
-    const server = await startRewardProcess(folder, CONFIG)
-    child = server.child
-    const pool = new Pool(server.url, { connections: CONNECTIONS })
+export const measureRewards = (limits: { durationMs: number; requests?: number }): Promise<RewardSpeed> =>
+  withRewardServer(CONFIG, async ({ child, url }) => {
+    const pool = new Pool(url, { connections: CONNECTIONS })
     const speed = await measure(child, pool, limits)
     await pool.close()
     return speed
-  } finally {
-    if (child && child.exitCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })

@@ -1,16 +1,14 @@
 /** @file `gradus bench tinker`: what the client of a training service adds to a step. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { openPolicy, type Policy, policySchema, type Sample, updateOnce } from '../policy/index.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { percent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { mean, median } from '../util/statistics.ts'
-import { type OnProgress, resultTable } from './result-table.ts'
-import { startTinkerProcess } from './tinker-process.ts'
+import { type OnProgress, resultTable, round } from './result-table.ts'
+import { withServer } from './server-process.ts'
 
 export interface TinkerBenchmark {
   /** Tokens that a step samples and learns from, on average, and prompts that it samples for. */
@@ -38,6 +36,15 @@ export interface TinkerBenchmarkOptions {
 }
 
 const MODEL = 'package:models/logic-start'
+/** A training service of one thread. */
+const SERVED = {
+  what: 'the training service',
+  words: (folder: string) => [
+    ...['tinker', '--model', `bench=${resolveShipped(MODEL)}`],
+    ...['--state', folder, '--threads', '1'],
+  ],
+  address: /(http:\/\/127\.0\.0\.1:\d+)/,
+}
 const WARM_UP = 2
 const PROMPT_TOKENS = 32
 
@@ -90,33 +97,30 @@ const takeStep = async (
  */
 export const benchTinker = async (options: TinkerBenchmarkOptions = {}): Promise<TinkerBenchmark> => {
   const { steps = 5, prompts: count = 16, samples = 8, maxTokens = 64, onProgress = () => {} } = options
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-bench-'))
   onProgress('starting a training service')
-  const { child, url } = await startTinkerProcess(`bench=${resolveShipped(MODEL)}`, folder)
-  let policy: Policy | null = null
-  try {
+  return withServer(SERVED, async ({ child, url }) => {
     const settings = policySchema.parse({ kind: 'tinker', url, model: 'bench', lora: { rank: 8 } })
-    policy = await openPolicy(settings, { folder: resolveShipped(MODEL), seed: 1 })
-    const prompts = promptsOf(count)
-    const rows: StepTimes[] = []
-    for (let step = 1; step <= WARM_UP + steps; step++) {
-      onProgress(step <= WARM_UP ? 'warming up' : `step ${step - WARM_UP}/${steps}`)
-      const [startMs, client, server] = [performance.now(), ownMs(), processorMs(child.pid!)]
-      const tokens = await takeStep(policy, prompts, { samples, maxTokens, step })
-      const served = processorMs(child.pid!)
-      rows.push({
-        tokens,
-        wallMs: performance.now() - startMs,
-        clientMs: ownMs() - client,
-        serverMs: server === null || served === null ? null : served - server,
-      })
+    const policy = await openPolicy(settings, { folder: resolveShipped(MODEL), seed: 1 })
+    try {
+      const prompts = promptsOf(count)
+      const rows: StepTimes[] = []
+      for (let step = 1; step <= WARM_UP + steps; step++) {
+        onProgress(step <= WARM_UP ? 'warming up' : `step ${step - WARM_UP}/${steps}`)
+        const [startMs, client, server] = [performance.now(), ownMs(), processorMs(child.pid!)]
+        const tokens = await takeStep(policy, prompts, { samples, maxTokens, step })
+        const served = processorMs(child.pid!)
+        rows.push({
+          tokens,
+          wallMs: performance.now() - startMs,
+          clientMs: ownMs() - client,
+          serverMs: server === null || served === null ? null : served - server,
+        })
+      }
+      return valuesOf(rows.slice(WARM_UP), { prompts: count, steps })
+    } finally {
+      await policy.close()
     }
-    return valuesOf(rows.slice(WARM_UP), { prompts: count, steps })
-  } finally {
-    await policy?.close()
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 interface StepTimes {
@@ -134,7 +138,6 @@ const valuesOf = (
   const clientMs = median(rows.map(row => row.clientMs))
   const measured = rows.flatMap(({ serverMs }) => serverMs ?? [])
   const serverMs = measured.length === rows.length ? median(measured) : null
-  const round = (value: number, digits: number) => Number(value.toFixed(digits))
   return {
     ...{ tokens, ...work },
     stepSeconds: round(median(rows.map(({ wallMs }) => wallMs)) / 1000, 2),

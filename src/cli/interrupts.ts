@@ -4,6 +4,23 @@ import { setMaxListeners } from 'node:events'
 import { formatDuration } from '../util/format.ts'
 import { EXIT, Interrupted, type Io } from './io.ts'
 
+/**
+ * Calls `first` at the first interrupt, and `again` at those after it, which quits at once where nothing else is said.
+ * @returns what stops listening
+ */
+export const onInterrupts = (
+  io: Io,
+  first: () => void,
+  again: () => void = () => process.exit(EXIT.interrupted),
+): (() => void) => {
+  let isFirst = true
+  return io.onInterrupt(() => {
+    if (!isFirst) return again()
+    isFirst = false
+    first()
+  })
+}
+
 /** What runs commands for others kills them about half a minute after it asked. */
 const GRACE_S = 20
 
@@ -22,14 +39,14 @@ export const stopThenQuit = (io: Io, graceS = GRACE_S): Interrupts => {
   // Every call under way listens to it.
   setMaxListeners(0, quit.signal)
   let grace: ReturnType<typeof setTimeout> | undefined
-  const stopListening = io.onInterrupt(() => {
-    if (stop.signal.aborted) return quit.abort()
+  const first = () => {
     io.err.write(
       `\nfinishing what is under way, for at most ${formatDuration(graceS)}; once more (Ctrl+C or SIGTERM) quits at once\n`,
     )
     grace = setTimeout(() => quit.abort(), 1000 * graceS)
     stop.abort()
-  })
+  }
+  const stopListening = onInterrupts(io, first, () => quit.abort())
   const release = () => {
     stopListening()
     clearTimeout(grace)
@@ -40,10 +57,7 @@ export const stopThenQuit = (io: Io, graceS = GRACE_S): Interrupts => {
 /** The first one ends what listens to `signal`, by `Interrupted`; the second quits. */
 export const abortThenQuit = (io: Io): { signal: AbortSignal; release(): void } => {
   const stop = new AbortController()
-  const release = io.onInterrupt(() => {
-    if (stop.signal.aborted) process.exit(EXIT.interrupted)
-    stop.abort(new Interrupted())
-  })
+  const release = onInterrupts(io, () => stop.abort(new Interrupted()))
   return { signal: stop.signal, release }
 }
 
@@ -76,10 +90,7 @@ export const unlessInterrupted = async <T>(
 ): Promise<{ result: T | null; interrupted: boolean }> => {
   const quit = new AbortController()
   setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => {
-    if (quit.signal.aborted) process.exit(EXIT.interrupted)
-    quit.abort()
-  })
+  const stopListening = onInterrupts(io, () => quit.abort())
   try {
     const result = await work(quit.signal)
     return { result, interrupted: quit.signal.aborted }
@@ -106,10 +117,5 @@ export const measuredUntilInterrupted = async (
 /** Resolves at the first interrupt; the second one quits at once. */
 export const firstInterrupt = (io: Io): Promise<void> =>
   new Promise(resolve => {
-    let before = false
-    io.onInterrupt(() => {
-      if (before) process.exit(EXIT.interrupted)
-      before = true
-      resolve()
-    })
+    onInterrupts(io, resolve)
   })

@@ -1,8 +1,9 @@
 /** @file Options of commands: values as numbers (each says what it expects, and commander puts the option's name before it), names, options that commands share. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { UsageError } from '../util/errors.ts'
 
-const numberThat = (text: string, test: (value: number) => boolean, expected: string): number => {
+export const numberThat = (text: string, test: (value: number) => boolean, expected: string): number => {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value) || !test(value))
     throw new InvalidArgumentError(`Expected ${expected}.`)
@@ -111,6 +112,17 @@ export const givenOption = <Options extends object>(
   return key && optionName(key)
 }
 
+/** @throws UsageError for the first of some options that was given, with why it may not be */
+export const refuseGiven = <Options extends object>(
+  options: Options,
+  keys: readonly (keyof Options & string)[],
+  why: string,
+  hint?: string,
+): void => {
+  const stray = givenOption(options, keys)
+  if (stray !== undefined) throw new UsageError(`${stray}: ${why}`, { hint })
+}
+
 /** Options as a command line has them: lists by their name again and again, flags alone, what was not given left out. */
 export const optionWords = <Options extends object>(
   options: Options,
@@ -129,3 +141,7 @@ export const sampleBitsOption = (of = 'a weight'): Option =>
     '--sample-bits <n>',
     `bits of ${of} while tokens are drawn, as \`policy.sampleBits\`: 8 rounds, and is faster for large models (default: 32)`,
   ).argParser(text => numberThat(text, n => n === 8 || n === 32, '8 or 32'))
+
+/** What help texts say of options that name a model. */
+export const MODEL_HELP = `A model is a folder, a .gguf file, package:models/NAME, or a name on the Hugging Face Hub: OWNER/NAME[@REVISION], or
+OWNER/NAME/FILE.gguf for one file, with hf:// before it where a folder here has that name. It is fetched once, into the cache of HF_HOME.`

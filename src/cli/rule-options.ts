@@ -25,12 +25,9 @@ export const addRuleOptions = (command: Command): Command =>
 
 /** As `RuleGrader` takes them, which refuses what is out of range. */
 export const ruleSettingsOf = ({
-  ruleBudgetMs,
+  ruleBudgetMs: budgetMs,
   maxResponseChars,
-}: RuleCommandOptions): Partial<RuleSettings> => ({
-  ...(ruleBudgetMs !== undefined && { budgetMs: ruleBudgetMs }),
-  ...(maxResponseChars !== undefined && { maxResponseChars }),
-})
+}: RuleCommandOptions): Partial<RuleSettings> => ({ budgetMs, maxResponseChars })
 
 export interface SolverCommandOptions {
   solverTimeoutMs?: number

@@ -69,7 +69,7 @@ const fromPairs = (folder: string, registration: Registration, analysedWith: Pro
     failed: [],
     trainedWith: first.trainedWith,
     analysedWith,
-    ...(first.notes && { notes: first.notes }),
+    notes: first.notes,
     rule: RULE.version,
     claims: judgeClaims(
       registration,

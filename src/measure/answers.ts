@@ -23,14 +23,6 @@ import { writeOutput } from '../util/output-file.ts'
 import { parseWith } from '../util/schema.ts'
 import type { MeasuredProblem } from './task.ts'
 
-/** How a model is asked. */
-export interface AskSettings {
-  /** 0: greedy. */
-  temperature: number
-  maxTokens: number
-  seed: string
-}
-
 /** A verdict as a row keeps it, with what it was about. */
 export type SavedVerdict = Pick<Verdict, 'criterionId' | 'met' | 'credit' | 'explanation'> & {
   text?: string
@@ -69,6 +61,10 @@ export interface SavedAnswer {
   heldOutDigest?: string
 }
 
+/** How a model is asked; temperature 0: greedy. */
+const askSchema = z.object({ temperature: z.number(), maxTokens: z.number(), seed: z.string() })
+export type AskSettings = z.output<typeof askSchema>
+
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })
 const verdict = z.looseObject({
   criterionId: z.string(),
@@ -101,7 +97,7 @@ const rowSchema = z.looseObject({
   episode: episodeSchema.optional(),
   model: z.string().optional(),
   by: z.string().optional(),
-  settings: z.object({ temperature: z.number(), maxTokens: z.number(), seed: z.string() }).optional(),
+  settings: askSchema.optional(),
   verdicts: z.array(verdict).optional(),
   judge: z.string().optional(),
   judgeDigest: z.string().optional(),

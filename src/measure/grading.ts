@@ -62,13 +62,7 @@ const remembered = (
     const verdict = known.get(JSON.stringify([id, text]))
     if (verdict === undefined || verdict.met === null) return undefined
     const { met, credit, explanation } = verdict
-    return {
-      criterionId: id,
-      met,
-      ...(credit !== undefined && { credit }),
-      ...(explanation !== undefined && { explanation }),
-      source: 'llm',
-    }
+    return { criterionId: id, met, credit, explanation, source: 'llm' }
   }
   return {
     async grade(item, criteria, options) {
@@ -157,10 +151,7 @@ const savedVerdicts = (verdicts: readonly Verdict[], { rubric }: MeasuredProblem
     ...(source === 'rule' || source === 'formal'
       ? {}
       : { text: rubric.criteria.find(({ id }) => id === criterionId)?.text }),
-    met,
-    ...(credit !== undefined && { credit }),
-    ...(explanation !== undefined && { explanation }),
-    source,
+    ...{ met, credit, explanation, source },
   }))
 
 const judgeOf = (

@@ -51,7 +51,7 @@ const GPUS: readonly Gpu[] = [
   gpu('RTX4090', 165, 1.008, 24, 32),
 ]
 
-export const GPU_NAMES: readonly string[] = GPUS.map(({ name }) => name)
+const GPU_NAMES: readonly string[] = GPUS.map(({ name }) => name)
 
 /** More than any site has: what is beyond it is a slip of the pen, and measurements made of it would be none. */
 const MOST = 1_000_000

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { knownShape } from '../recipes/common/known-models.ts'
 import { cacheBytes, forwardFlop, sizeNamed } from '../recipes/common/model-size.ts'
 import type { StepWork } from '../recipes/common/step-work.ts'
 import { RECIPES } from '../recipes/index.ts'
@@ -20,6 +21,11 @@ const IDEAL = {
 
 const workOf = (name: 'ruscarl' | 'rlcer'): StepWork =>
   RECIPES[name].plan(resolvedPreset(RECIPES[name], 'paper')).work!
+
+const QWEN_7B_WORK: StepWork = {
+  ...workOf('ruscarl'),
+  ...{ shape: knownShape('Qwen2.5-7B-Instruct'), lora: null, reference: false, critic: false },
+}
 
 describe('sizes of models', () => {
   it('are those of the published ones', () => {
@@ -83,28 +89,23 @@ describe('decoding', () => {
 })
 
 it('learning is six operations a parameter and token, four under an adapter', () => {
-  const learning = {
-    ...{ size: QWEN_7B, trainedParameters: QWEN_7B.parameters, adapter: false, critic: false },
-    ...{ scorings: 0, epochs: 1, minibatches: 1 },
-  }
+  const learning = { ...QWEN_7B_WORK, supervised: true, epochs: 1, minibatches: 1 }
   const learnt = [{ samples: 100, promptTokens: 0, newTokens: 1000 }]
   const gpus = parseGpus('H100:4')
-  const full = updateTime(gpus, learnt, learning, IDEAL)
+  const full = updateTime(gpus, learnt, QWEN_7B, learning, IDEAL)
   const flop = 3 * forwardFlop(QWEN_7B, 1e5, 500)
   expect(full.flop).toBe(flop)
   expect(full.learning).toBeCloseTo(flop / (4 * 989e12), 9)
   // A ring over four GPUs sends three quarters twice, in two bytes.
   expect(full.gradientBytes).toBe(2 * 0.75 * 2 * QWEN_7B.parameters)
-  expect(updateTime(gpus, learnt, { ...learning, adapter: true }, IDEAL).flop / flop).toBeCloseTo(2 / 3, 9)
-  expect(updateTime(gpus, learnt, { ...learning, critic: true }, IDEAL).flop / flop).toBeCloseTo(2 + 1 / 3, 9)
+  const of = (changes: Partial<StepWork>) =>
+    updateTime(gpus, learnt, QWEN_7B, { ...learning, ...changes }, IDEAL).flop / flop
+  expect(of({ lora: { rank: 8, alpha: 16, targetModules: ['q_proj'] } })).toBeCloseTo(2 / 3, 9)
+  expect(of({ critic: true })).toBeCloseTo(2 + 1 / 3, 9)
 })
 
 it('sharded memory is sixteen bytes a trained parameter', () => {
-  const options = {
-    ...{ trainedParameters: QWEN_7B.parameters, adapter: false, reference: false, critic: false },
-    ...{ together: 1, microBatchTokens: 1024, rowBytes: 0 },
-  }
-  const state = (gpus: number) => gpuMemory(QWEN_7B, { ...options, gpus }).state
+  const state = (gpus: number) => gpuMemory(QWEN_7B, QWEN_7B_WORK, parseGpus(`H100:${gpus}`), 1).state
   expect(state(1)).toBe(16 * QWEN_7B.parameters)
   expect(state(8)).toBe(2 * QWEN_7B.parameters)
 })

@@ -1,7 +1,6 @@
 /** @file Time, memory and cost of a step and of a training on accelerators: each stage, what bounds it, and what moves it. */
 
-import { modelTensors } from '../policy/local/weight-sizes.ts'
-import { cacheBytes, type ModelSize, sizeOf } from '../recipes/common/model-size.ts'
+import { type ModelSize, sizeOf } from '../recipes/common/model-size.ts'
 import { presenceOf, shapeOfWork } from '../recipes/common/step-time.ts'
 import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { type Assumed, assumed, atPaces, type Pace } from './assumptions.ts'
@@ -60,7 +59,7 @@ export interface StepPlan {
   sampling: (DrawTime & { role: string; placement: Placement })[]
   update: UpdateTime
   judge: JudgeLoad | null
-  memory: GpuMemory & { perGpu: number; fits: boolean }
+  memory: GpuMemory
   /** Hours of all steps, evaluations not counted, and GPU-hours of policy and judge. */
   hours: number | null
   gpuHours: number | null
@@ -119,23 +118,6 @@ const gradingSeconds = (
   return drawTime(size, gpus, placement, draw, use).seconds
 }
 
-const memoryOf = (work: StepWork, size: ModelSize, gpus: GpuSet, request: PlanRequest, together: number) => {
-  const longest = Math.max(...work.roles.map(({ promptTokens, newTokens }) => promptTokens + newTokens))
-  const { trained } = modelTensors(work.shape!, work.lora)
-  const memory = gpuMemory(size, {
-    trainedParameters: trained,
-    adapter: work.lora !== null,
-    reference: work.reference,
-    critic: work.critic,
-    gpus: gpus.count,
-    together,
-    microBatchTokens: request.microBatchTokens ?? Math.max(longest, 16_384),
-    rowBytes: cacheBytes(size) * longest,
-  })
-  const most = Math.max(memory.learning, work.supervised ? 0 : memory.sampling)
-  return { ...memory, perGpu: gpus.gpu.memory, fits: most <= 0.9 * gpus.gpu.memory }
-}
-
 /** Seconds of drawing each role's samples. */
 const samplingOf = (
   work: StepWork,
@@ -165,20 +147,6 @@ const learntOf = (work: StepWork, use: Assumed) =>
     promptTokens: role.learnt?.promptTokens ?? role.promptTokens,
     newTokens: lengthsOf(role, work, use).newTokens,
   }))
-
-const updateOf = (work: StepWork, size: ModelSize, gpus: GpuSet, use: Assumed): UpdateTime => {
-  const model = {
-    size,
-    trainedParameters: modelTensors(work.shape!, work.lora).trained,
-    adapter: work.lora !== null,
-    critic: work.critic,
-    // Trainers score what was sampled once more: the sampler's log-probs are another program's.
-    scorings: work.supervised ? 0 : Math.max(1, work.scorings) + Number(work.reference),
-    epochs: work.epochs,
-    minibatches: work.minibatches,
-  }
-  return updateTime(gpus, learntOf(work, use), model, use)
-}
 
 type Seconds = StepPlan['seconds']
 
@@ -233,10 +201,11 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
   const longestRow = Math.max(
     ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
   )
-  const { state } = memoryOf(work, size, gpus, request, 1)
-  const placement = placeCopies(size, gpus, state, longestRow)
+  const memory = (together: number) => gpuMemory(size, work, gpus, together, request.microBatchTokens)
+  const placement = placeCopies(size, gpus, memory(1).state, longestRow)
   const sampling = work.supervised ? [] : samplingOf(work, size, gpus, placement, use)
-  const update = updateOf(work, size, gpus, use)
+  const learnt = learntOf(work, use)
+  const update = updateTime(gpus, learnt, size, work, use)
   const load = judgeLoad(work, use, request.judgeTokens)
   const sampled = sum(sampling.map(({ seconds }) => seconds))
   const seconds = secondsOf(
@@ -247,11 +216,9 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
   )
   return {
     ...{ pace, assumed: use, seconds, bottleneck: bottleneckOf(seconds), sampling, update },
-    sampledTokens: work.supervised
-      ? 0
-      : sum(learntOf(work, use).map(({ samples, newTokens }) => samples * newTokens)),
+    sampledTokens: work.supervised ? 0 : sum(learnt.map(({ samples, newTokens }) => samples * newTokens)),
     judge: pacedLoad(load, sampled),
-    memory: memoryOf(work, size, gpus, request, placement.together),
+    memory: memory(placement.together),
     ...spendingOf(request, seconds, load),
   }
 }

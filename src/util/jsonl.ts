@@ -46,7 +46,11 @@ export const noRows = (path: string, what = 'row'): DataError =>
   })
 
 /** @throws DataError naming the place of a line that is not JSON or that `parse` refuses. */
-export const parseRow = <T>(line: string, place: string, parse: (row: unknown) => T): T => {
+export const parseRow = <T = unknown>(
+  line: string,
+  place: string,
+  parse: (row: unknown) => T = row => row as T,
+): T => {
   try {
     return parse(parseJson(line))
   } catch (error) {

@@ -287,6 +287,12 @@ export const closest = (word: string, known: readonly string[]): string | null =
   return best
 }
 
+/** What to say of a word that is none of the known ones: which was meant, else something else. */
+export const meantOr = (word: string, known: readonly string[], otherwise: string): string => {
+  const near = closest(word, known)
+  return near ? `did you mean ${near}?` : otherwise
+}
+
 const editDistance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

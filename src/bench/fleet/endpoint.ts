@@ -56,9 +56,7 @@ const busyError = () =>
 export class SimulatedEndpoint implements ChatModel {
   readonly name = 'judge'
   readonly nature: EndpointNature
-  readonly #latency: LatencyModel
-  readonly #attemptTimeoutMs: number
-  readonly #countedMs: number
+  readonly #scenario: FleetScenario
   readonly #clock: VirtualClock
   readonly #rng: Rng
   #inFlight = 0
@@ -77,18 +75,9 @@ export class SimulatedEndpoint implements ChatModel {
   /** First answer to a call that began after the outage; null before. */
   backAtMs: number | null = null
 
-  /** @param limits how long a call is waited for, and until when its time counts as busy */
-  constructor(
-    nature: EndpointNature,
-    latency: LatencyModel,
-    limits: { attemptTimeoutMs: number; countedMs: number },
-    clock: VirtualClock,
-    rng: Rng,
-  ) {
+  constructor(nature: EndpointNature, scenario: FleetScenario, clock: VirtualClock, rng: Rng) {
     this.nature = nature
-    this.#latency = latency
-    this.#attemptTimeoutMs = limits.attemptTimeoutMs
-    this.#countedMs = limits.countedMs
+    this.#scenario = scenario
     this.#clock = clock
     this.#rng = rng
   }
@@ -100,7 +89,8 @@ export class SimulatedEndpoint implements ChatModel {
     return new Promise((resolve, reject) => {
       const end = () => {
         this.#inFlight--
-        this.busyMs += Math.max(0, Math.min(this.#clock.now(), this.#countedMs) - nowMs)
+        const countedMs = 1000 * this.#scenario.seconds
+        this.busyMs += Math.max(0, Math.min(this.#clock.now(), countedMs) - nowMs)
       }
       const stop = this.#clock.after(delayMs, () => {
         end()
@@ -120,17 +110,15 @@ export class SimulatedEndpoint implements ChatModel {
   /** What becomes of a call, drawn when it begins. */
   #fateOf(nowMs: number): { delayMs: number; error: JudgeError | null } {
     // Drawn first, so that what an outage or a quota does changes no other call's latency.
-    const takesMs = drawLatency(this.#latency, this.#rng) * this.nature.slowness
-    const fails = this.#rng.next() < this.#latency.failureShare
+    const { latency, attemptTimeoutMs } = this.#scenario
+    const takesMs = drawLatency(latency, this.#rng) * this.nature.slowness
+    const fails = this.#rng.next() < latency.failureShare
+    const tooLong = () => ({ delayMs: attemptTimeoutMs, error: timeoutError(attemptTimeoutMs) })
     if (this.#isAway(nowMs))
-      return this.#isSilent(nowMs)
-        ? { delayMs: this.#attemptTimeoutMs, error: timeoutError(this.#attemptTimeoutMs) }
-        : { delayMs: REFUSED_MS, error: refusedError() }
+      return this.#isSilent(nowMs) ? tooLong() : { delayMs: REFUSED_MS, error: refusedError() }
     if (this.#isBeyondQuota(nowMs)) return { delayMs: BUSY_MS, error: busyError() }
     if (fails) return { delayMs: takesMs / 10, error: serverError() }
-    if (takesMs > this.#attemptTimeoutMs)
-      return { delayMs: this.#attemptTimeoutMs, error: timeoutError(this.#attemptTimeoutMs) }
-    return { delayMs: takesMs, error: null }
+    return takesMs > attemptTimeoutMs ? tooLong() : { delayMs: takesMs, error: null }
   }
 
   #answer({ messages }: ChatRequest, startedMs: number): ChatResponse {

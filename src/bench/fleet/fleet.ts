@@ -23,17 +23,12 @@ export interface FleetBenchmarkOptions extends Partial<FleetScenario> {
 }
 
 /** One endpoint, as the fleet and as the server itself saw it. */
-interface EndpointResult {
-  name: string
-  kind: EndpointNature['kind']
-  attempts: number
-  answered: number
-  failures: EndpointStats['failures']
-  timesOpened: number
+interface EndpointResult
+  extends Pick<EndpointNature, 'name' | 'kind'>,
+    Pick<SimulatedEndpoint, 'attempts' | 'answered' | 'mostInFlight' | 'mostInAMinute'>,
+    Pick<EndpointStats, 'failures' | 'timesOpened'> {
   /** Share of its slots that were held, over the time in which calls came. */
   utilisation: number
-  mostInFlight: number
-  mostInAMinute: number
   requestsPerMinute: number | null
   /** Milliseconds from the end of its outage to its first answer; null where it had none, or never answered again. */
   backAfterMs: number | null
@@ -169,10 +164,8 @@ const play = async (scenario: FleetScenario, clock: VirtualClock, ask: Ask, onPr
 
 const serversOf = (scenario: FleetScenario, clock: VirtualClock): SimulatedEndpoint[] => {
   const rng = new Rng(scenario.seed)
-  const { latency, attemptTimeoutMs, seconds } = scenario
-  const limits = { attemptTimeoutMs, countedMs: 1000 * seconds }
   return naturesOf(scenario).map(
-    nature => new SimulatedEndpoint(nature, latency, limits, clock, rng.fork(nature.name)),
+    nature => new SimulatedEndpoint(nature, scenario, clock, rng.fork(nature.name)),
   )
 }
 

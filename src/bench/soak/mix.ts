@@ -98,6 +98,10 @@ const rewardFault = (given: unknown, index: number): string | null =>
     ? null
     : `reward ${JSON.stringify(given)} where ${rewardOf(index)} is right`
 
+/** What is wrong with the first of rewards that is; null: nothing. */
+const firstFault = (given: readonly unknown[], index: number): string | null =>
+  given.map((reward, n) => rewardFault(reward, index + n)).find(fault => fault !== null) ?? null
+
 interface GradeAnswer {
   results: { reward: number | null; verdicts: { criterionId: string; met: boolean | null }[] }[]
 }
@@ -118,9 +122,10 @@ const grade = (index: number, count: number): SoakRequest =>
     { items: Array.from({ length: count }, (_, n) => item(index + n)) },
     {
       check: answer =>
-        (answer as GradeAnswer).results
-          .map(({ reward }, n) => rewardFault(reward, index + n))
-          .find(fault => fault !== null) ?? null,
+        firstFault(
+          (answer as GradeAnswer).results.map(({ reward }) => reward),
+          index,
+        ),
     },
   )
 
@@ -132,10 +137,7 @@ const openRlhf = (index: number): SoakRequest => {
     labels: items.map(({ reference }) => reference),
   }
   return post('openrlhf', '/openrlhf', body, {
-    check: answer =>
-      (answer as { rewards: number[] }).rewards
-        .map((reward, n) => rewardFault(reward, index + n))
-        .find(fault => fault !== null) ?? null,
+    check: answer => firstFault((answer as { rewards: number[] }).rewards, index),
   })
 }
 

@@ -4,16 +4,15 @@
  */
 
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { ScriptedProcess } from '../../grade/judge/scripted/index.ts'
 import { median, quantile } from '../../util/descriptive.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import { type OnProgress, resultTable } from '../result-table.ts'
-import { type RewardProcess, residentMb, startRewardProcess } from '../reward-speed.ts'
+import { type OnProgress, resultTable, round } from '../result-table.ts'
+import { residentMb } from '../reward-speed.ts'
+import { type ServingProcess, withRewardServer } from '../server-process.ts'
 import { JUDGE_FAULTS, type SoakRequest, soakConfig, soakRequest } from './mix.ts'
 import { type SentReply, send } from './senders.ts'
 import type { Look } from './watcher.ts'
@@ -85,19 +84,9 @@ export interface SoakOptions {
   onProgress?: OnProgress
 }
 
-export interface SoakResult {
-  requests: number
+export interface SoakResult
+  extends Pick<SoakTally, 'requests' | 'statuses' | 'byKind' | 'unanswered' | 'unexpected' | 'wrong'> {
   seconds: number
-  /** Answers by status. */
-  statuses: Record<string, number>
-  /** Answers by kind of request and status; `left`: the client went away on purpose; `failed`: it got nothing. */
-  byKind: Record<string, Record<string, number>>
-  /** Requests whose client waited and got no answer. */
-  unanswered: number
-  /** Answers of a status that their kind must not get. */
-  unexpected: number
-  /** Wrong rewards, and verdicts that no judge gave. */
-  wrong: number
   /** Share of judged criteria that had no verdict; the judge fails on purpose. */
   nullShare: number | null
   /** `GET /healthz` on a new connection every 50 ms, from a thread of its own. */
@@ -121,7 +110,7 @@ const MEMORY_EVERY_MS = 500
 const COUNTERS =
   /^gradus_(?:http_refused_total|unhandled_errors_total|grading_thread_restarts|worker_\w+)(?:\{[^}]*\})? \S+$/gm
 
-const round = (value: number, digits = 1): number => Number(value.toFixed(digits))
+const tenths = (value: number): number => round(value, 1)
 
 /** Samples a process's memory until it is stopped. */
 const watchMemory = (pid: number) => {
@@ -146,10 +135,10 @@ const memoryOf = (samplesMb: readonly number[]): SoakResult['memory'] => {
     Math.round(samplesMb[Math.floor(n * step)]),
   )
   return {
-    thirdMb: round(thirdMb),
-    endMb: round(endMb),
-    growthMb: round(endMb - thirdMb),
-    peakMb: round(samplesMb.reduce((a, b) => Math.max(a, b))),
+    thirdMb: tenths(thirdMb),
+    endMb: tenths(endMb),
+    growthMb: tenths(endMb - thirdMb),
+    peakMb: tenths(samplesMb.reduce((a, b) => Math.max(a, b))),
     curveMb,
   }
 }
@@ -171,11 +160,11 @@ const healthOf = (looks: readonly Look[]): Pick<SoakResult, 'health' | 'loopDela
     health: {
       looks: looks.length,
       failed: looks.filter(look => 'failed' in look).length,
-      p50Ms: round(quantile(found, 0.5)),
-      p99Ms: round(quantile(found, 0.99)),
-      maxMs: round(max(found)),
+      p50Ms: tenths(quantile(found, 0.5)),
+      p99Ms: tenths(quantile(found, 0.99)),
+      maxMs: tenths(max(found)),
     },
-    loopDelay: { medianMs: round(delays.length > 0 ? median(delays) : 0), maxMs: round(max(delays)) },
+    loopDelay: { medianMs: tenths(delays.length > 0 ? median(delays) : 0), maxMs: tenths(max(delays)) },
   }
 }
 
@@ -214,7 +203,7 @@ const load = async (
 }
 
 /** A burst, and in the middle of it a polite kill: who gets no answer? */
-const drainUnderLoad = async ({ child, url }: RewardProcess, seed: string): Promise<SoakResult['drain']> => {
+const drainUnderLoad = async ({ child, url }: ServingProcess, seed: string): Promise<SoakResult['drain']> => {
   const pool = new Pool(url, { connections: BURST })
   const tally = new SoakTally()
   const sent = Array.from({ length: BURST }, async (_, index) => {
@@ -249,47 +238,36 @@ const failuresOf = (result: Omit<SoakResult, 'failures'>): string[] => {
   return found.flatMap(([failed, what]) => (failed ? [what] : []))
 }
 
+const soak = async (server: ServingProcess, options: SoakOptions): Promise<SoakResult> => {
+  const { seed = 'soak', onProgress = () => {} } = options
+  const tally = new SoakTally()
+  const [memory, health] = [watchMemory(server.child.pid!), watchHealth(server.url)]
+  const startMs = performance.now()
+  await load(server.url, tally, options)
+  const seconds = (performance.now() - startMs) / 1000
+  const [samples, looks] = [memory(), await health()]
+  const counters = await countersOf(server.url)
+  onProgress('a polite kill')
+  const drain = await drainUnderLoad(server, seed)
+  const { requests, statuses, byKind, unanswered, unexpected, wrong } = tally
+  const result = {
+    ...{ requests, seconds: tenths(seconds), statuses, byKind, unanswered, unexpected, wrong },
+    nullShare: tally.verdicts === 0 ? null : round(tally.nullVerdicts / tally.verdicts, 4),
+    ...healthOf(looks),
+    memory: memoryOf(samples),
+    ...{ counters, drain, cores: availableParallelism() },
+  }
+  return { ...result, failures: [...failuresOf(result), ...tally.examples] }
+}
+
 /** Soaks a reward server. What went wrong stands in `failures`; only what could not be measured throws. */
 export const benchSoak = async (options: SoakOptions = {}): Promise<SoakResult> => {
-  const { seed = 'soak', onProgress = () => {} } = options
-  const folder = mkdtempSync(join(tmpdir(), 'gradus-soak-'))
+  const { seed = 'soak' } = options
   const judge = await ScriptedProcess.start({ latencyMs: 5, faults: JUDGE_FAULTS, seed })
-  let server: RewardProcess | undefined
   try {
-    server = await startRewardProcess(folder, soakConfig(judge.url))
-    const tally = new SoakTally()
-    const [memory, health] = [watchMemory(server.child.pid!), watchHealth(server.url)]
-    const startMs = performance.now()
-    await load(server.url, tally, options)
-    const seconds = (performance.now() - startMs) / 1000
-    const [samples, looks] = [memory(), await health()]
-    const counters = await countersOf(server.url)
-    onProgress('a polite kill')
-    const drain = await drainUnderLoad(server, seed)
-    const { requests, statuses, byKind, unanswered, unexpected, wrong } = tally
-    const result = {
-      requests,
-      seconds: round(seconds),
-      statuses,
-      byKind,
-      unanswered,
-      unexpected,
-      wrong,
-      nullShare: tally.verdicts === 0 ? null : round(tally.nullVerdicts / tally.verdicts, 4),
-      ...healthOf(looks),
-      memory: memoryOf(samples),
-      counters,
-      drain,
-      cores: availableParallelism(),
-    }
-    return { ...result, failures: [...failuresOf(result), ...tally.examples] }
+    return await withRewardServer(soakConfig(judge.url), server => soak(server, options))
   } finally {
     await judge.kill()
-    if (server && server.child.exitCode === null) {
-      server.child.kill('SIGKILL')
-      await once(server.child, 'exit')
-    }
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

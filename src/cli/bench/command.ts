@@ -14,7 +14,7 @@ import type { TinkerBenchmark, TinkerBenchmarkOptions } from '../../bench/tinker
 import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
 import { count, countOr0, sampleBitsOption } from '../option-values.ts'
-import { addBenchmark, quickOption } from './run.ts'
+import { addBenchmark } from './run.ts'
 
 /** How engines are run, in benchmarks as in settings of a policy. */
 const enginesOption = () =>
@@ -59,8 +59,7 @@ const addEngine: Add = (bench, io, done) =>
       .option('--rounds <n>', 'times everything is measured; medians are reported', count)
       .addOption(recomputeOption())
       .option('--no-arena', 'memory is given back as `policy.arena: false` does')
-      .addOption(microBatchOption())
-      .addOption(quickOption()),
+      .addOption(microBatchOption()),
     takes: 'about two minutes, longer with a larger model',
     quick: { rounds: 1 },
     load: async () => {
@@ -93,8 +92,7 @@ const addGrowth: Add = (bench, io, done) =>
       .option(
         '--model <name>',
         'a model whose shape is measured in place of these: a folder, a name, a GGUF file',
-      )
-      .addOption(quickOption()),
+      ),
     help: GROWTH_HELP,
     takes: 'a quarter of an hour',
     quick: { rounds: 1, largest: 1 },
@@ -145,8 +143,7 @@ const addGrpo: Add = (bench, io, done) =>
       .addOption(recomputeOption())
       .addOption(microBatchOption())
       .addOption(sampleBitsOption())
-      .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
-      .addOption(quickOption()),
+      .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers'),
     help: GRPO_HELP,
     takes: 'about two minutes, longer with --model',
     quick: { prompts: 8, steps: 1, rounds: 1 },
@@ -218,7 +215,6 @@ const addJudge: Add = (bench, io, done) =>
     command: bench
       .command('judge')
       .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
-      .addOption(quickOption())
       .option('--server-requests <n>', 'so many requests to the reward server', count),
     help: JUDGE_HELP,
     takes: 'about a minute',
@@ -269,8 +265,7 @@ const addOverlap: Add = (bench, io, done) =>
       .option('--steps <n>', 'steps of each kind in a round', count, 2)
       .option('--rounds <n>', 'rounds, in which all kinds take turns; medians are reported', count)
       .option('--threads <n>', 'threads of one engine, shared by two', count, 2)
-      .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count)
-      .addOption(quickOption()),
+      .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count),
     help: OVERLAP_HELP,
     takes: 'about ten minutes',
     quick: { rounds: 1, steps: 1, prompts: 8, rows: 16 },
@@ -302,8 +297,7 @@ const addDeterminism: Add = (bench, io, done) =>
       .description('Whether everything that computes numbers gives the same bits in every run.')
       .option('--runs <n>', 'runs of every operation at every size', count, 50)
       .option('--threads <n>', 'threads inside one operation', count, 2)
-      .option('--only <name>', 'one operation: matmul, or one of its cases: "matmul/one column"')
-      .addOption(quickOption()),
+      .option('--only <name>', 'one operation: matmul, or one of its cases: "matmul/one column"'),
     help: DETERMINISM_HELP,
     takes: 'a quarter of an hour',
     quick: { runs: 3 },
@@ -333,8 +327,7 @@ const addSoak: Add = (bench, io, done) =>
       .description('Very many mixed requests to a reward server: answers, memory, health, drain.')
       .option('--requests <n>', 'requests at least', count, 200_000)
       .option('--in-work <n>', 'requests under way at once', count, 32)
-      .option('--seed <text>', 'decides which requests come in which order', 'soak')
-      .addOption(quickOption()),
+      .option('--seed <text>', 'decides which requests come in which order', 'soak'),
     help: SOAK_HELP,
     takes: 'about six minutes',
     quick: { requests: 5_000 },
@@ -362,8 +355,7 @@ const addTinker: Add = (bench, io, done) =>
       .option('--steps <n>', 'steps that are measured (default: 5)', count)
       .option('--prompts <n>', 'groups of a step (default: 16)', count)
       .option('--samples <n>', 'samples of a group (default: 8)', count)
-      .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count)
-      .addOption(quickOption()),
+      .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count),
     help: TINKER_HELP,
     takes: 'about a minute',
     quick: { steps: 2, prompts: 8 },

@@ -23,18 +23,13 @@ export const firstLook = <Options extends { quick?: boolean }>(
   return { ...options, ...Object.fromEntries(unsaid) }
 }
 
-interface BenchRun {
-  json?: boolean
-  /** A first look is taken; absent where there is none. */
-  quick?: boolean
-  /** How long it takes on two idle cores otherwise: `about ten minutes`. */
-  takes: string
-}
-
-/** Says how long it takes, measures, and prints what came of it: as JSON, or as `format` puts it. */
+/**
+ * Says how long it takes, measures, and prints what came of it: as JSON, or as `format` puts it.
+ * @param run quick: a first look is taken; takes: how long it takes on two idle cores otherwise (`about ten minutes`)
+ */
 export const runBenchmark = async <Result>(
   io: Io,
-  { json, quick, takes }: BenchRun,
+  { json, quick, takes }: { json?: boolean; quick?: boolean; takes: string },
   measure: (onProgress: OnProgress) => Promise<Result>,
   format: (result: Result) => string,
 ): Promise<Result> => {
@@ -72,13 +67,14 @@ interface Benchmark<Options, Result> {
 export const addBenchmark = <Options extends object, Result>(
   io: Io,
   done: (code: number) => void,
-  { command, help, takes, quick: looks = {}, load }: Benchmark<Options, Result>,
+  { command, help, takes, quick: looks, load }: Benchmark<Options, Result>,
 ): void => {
+  if (looks !== undefined) command.addOption(quickOption())
   if (help !== undefined) command.addHelpText('after', help)
   command
     .option('--json', 'print the result as JSON; progress goes to stderr')
     .action(async ({ json, ...given }: Options & { quick?: boolean; json?: boolean }) => {
-      const options = firstLook(command, given, looks) as Options
+      const options = firstLook(command, given, looks ?? {}) as Options
       const { measure, format, hasFailed } = await load()
       const work = (onProgress: OnProgress) => measure({ ...options, onProgress })
       const result = await runBenchmark(io, { json, quick: given.quick, takes }, work, format)

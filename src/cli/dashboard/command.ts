@@ -78,7 +78,7 @@ const dashboard = async (
   const log = { ...serverLog(io), refused: () => {} }
   const controlToken = options.control === false ? null : newControlToken()
   const slimCharts = async (folder: string) =>
-    (await import('../../experiments/results/slim-charts.ts')).slimCharts(folder)
+    (await import('../../experiments/results/slim-runs.ts')).slimCharts(folder)
   const readExperiment: ResultReaders['readExperiment'] = async (folder, head) =>
     (await import('../../experiments/results/read-page.ts')).readExperimentPage(folder, head)
   const readers = { slimCharts, readExperiment }

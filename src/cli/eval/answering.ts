@@ -2,7 +2,7 @@
 
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
-import type { AskedPolicy } from '../../measure/index.ts'
+import type { AskedPolicy } from '../../measure/ask.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import type { SampleBits } from '../../policy/local/weight-sizes.ts'
@@ -22,12 +22,6 @@ import {
 const DEFAULT_CONCURRENCY = 32
 /** An answer of a thousand tokens from a busy server. */
 const CHAT_TIMEOUT_MS = 600_000
-
-/** A model on a server that is sent tokens. */
-const openServedTokens = async (options: ServedModelOptions) => {
-  const policy = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
-  return { policy, served: identityOf(policy, 'tokens'), close: () => policy.close() }
-}
 
 /** A model that is spoken to. */
 export interface TalkingModel {
@@ -49,9 +43,7 @@ const openServedChat = async (
   await listed.close()
   const endpoint = { url: modelAddress(options.model, setting).url, model: listed.name, concurrency }
   const fleet = judgeFleet({
-    endpoints: [
-      { ...endpoint, attemptTimeoutMs: CHAT_TIMEOUT_MS, ...(apiKeyEnv !== undefined && { apiKeyEnv }) },
-    ],
+    endpoints: [{ ...endpoint, attemptTimeoutMs: CHAT_TIMEOUT_MS, apiKeyEnv }],
     deadlineMs: 3 * CHAT_TIMEOUT_MS,
   })
   return {
@@ -158,8 +150,10 @@ export const openInTokens = async (options: TalkingOptions, setting: string, io:
   if (isElsewhere(options, setting)) {
     const { tokenizer = '', concurrency = DEFAULT_CONCURRENCY } = options
     const positions = contextLength(existingModel(tokenizer, '--tokenizer'))
-    const opened = await openServedTokens(options)
-    return { ...opened, positions, concurrency, chat: { name: opened.policy.name } }
+    const policy = await openServed({ ...options, concurrency })
+    const { name } = policy
+    const served = identityOf(policy, 'tokens')
+    return { policy, served, positions, concurrency, chat: { name }, close: () => policy.close() }
   }
   const local = await openLocal(options, setting, io)
   const { policy, config, name, variant } = local

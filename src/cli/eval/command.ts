@@ -4,8 +4,15 @@ import { type Command, Option } from 'commander'
 import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
-import { MODEL_HELP } from '../model-help.ts'
-import { addScaleOptions, atLeast0, count, namedShares, sampleBitsOption, share } from '../option-values.ts'
+import {
+  addScaleOptions,
+  atLeast0,
+  count,
+  MODEL_HELP,
+  namedShares,
+  sampleBitsOption,
+  share,
+} from '../option-values.ts'
 import { addSolverOptions } from '../rule-options.ts'
 import type { EvalOptions } from './options.ts'
 

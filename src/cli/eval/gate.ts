@@ -1,6 +1,7 @@
 /** @file The gate of an evaluation: least metrics, and how much worse than another model one may be. */
 
-import type { Measured, MetricName, PairedMetric } from '../../measure/index.ts'
+import type { PairedMetric } from '../../measure/compare.ts'
+import type { Measured, MetricName } from '../../measure/metrics.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import type { EvalOptions } from './options.ts'

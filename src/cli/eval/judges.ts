@@ -2,8 +2,10 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import { givenStart } from '../../experiments/plan/given-start.ts'
+import { FormalGrader } from '../../grade/formal-grader.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
-import type { NamedJudge } from '../../measure/index.ts'
+import { RuleGrader } from '../../grade/rules/index.ts'
+import type { NamedJudge } from '../../measure/grading.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
@@ -38,7 +40,7 @@ const refuseNamed = ({ judge, judgeModel, apiKeyEnv, way }: JudgeOptions, settin
   )
 }
 
-/** A learned verifier by itself; any other model is asked as an endpoint is. Null where none is named. @throws as `openEvalJudges` */
+/** A learned verifier by itself; any other model is asked as an endpoint is. Null where none is named. @throws as `openGraders` */
 export const openJudgeModel = async (
   options: JudgeOptions,
   setting: string,
@@ -57,7 +59,7 @@ export const openJudgeModel = async (
   const { form, ...own } = judge === undefined ? {} : (way ?? {})
   const asked = { judge, model, apiKeyEnv, calibration, cache, ...common, ...own, ...(levels && { levels }) }
   const surroundings = { ...(form && { form }), ...(talking && { model: talking.chat }) }
-  const opened = openCommandJudge(asked, message => io.err.write(`gradus: ${message}\n`), surroundings)
+  const opened = openCommandJudge(asked, io, surroundings)
   if (opened === null) return null
   // Calibration changes what is made of what a judge says.
   return {
@@ -66,8 +68,7 @@ export const openJudgeModel = async (
     grader: opened.grader,
     describe: () => opened.describe(),
     async close() {
-      await opened.grader.close()
-      opened.close()
+      await opened.close()
       await talking?.close()
     },
   }
@@ -97,7 +98,7 @@ const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads, way }: TwoJu
   ...(heldOutJudge !== undefined && { cache }),
 })
 
-/** Before a model is asked for answers: whether the judges can be opened. @throws as `openEvalJudges` */
+/** Before a model is asked for answers: whether the judges can be opened. @throws as `openGraders` */
 export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => {
   for (const [own, setting] of [
     [options, '--judge'],
@@ -113,19 +114,20 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
   }
 }
 
-/** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
-export const openEvalJudges = async (options: TwoJudges, io: Io) => {
+/** All that grade: both judges, where they are named, beside rules and solver. @throws UsageError, ConfigError, CheckpointError */
+export const openGraders = async (options: TwoJudges, io: Io) => {
   const judge = await openJudgeModel(options, '--judge', io)
   const heldOut = await openJudgeModel(secondOf(options), '--held-out-judge', io)
+  const formal = new FormalGrader()
   return {
-    judge,
-    heldOut,
+    ...{ rules: new RuleGrader(), formal, judge, heldOut },
     /** What they did. */
     lines: (): string[] => [
       ...(judge?.describe ? [judge.describe()] : []),
       ...(heldOut?.describe ? [`held-out ${heldOut.describe()}`] : []),
     ],
     async close() {
+      await formal.close()
       await judge?.close()
       await heldOut?.close()
     },

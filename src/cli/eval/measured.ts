@@ -1,23 +1,14 @@
 /** @file `gradus eval` on rows and on public benchmarks: answers, their metrics, a comparison, a gate. */
 
-import { FormalGrader } from '../../grade/formal-grader.ts'
-import { RuleGrader } from '../../grade/rules/index.ts'
-import {
-  type GradedAnswer,
-  gradeAll,
-  type Measured,
-  type MetricName,
-  measure,
-  measureTable,
-  type NamedJudge,
-  type PairedMetric,
-  pairedDifferences,
-  type SavedAnswer,
-  savedAnswer,
-} from '../../measure/index.ts'
+import type { SavedAnswer } from '../../measure/answers.ts'
+import { type PairedMetric, pairedDifferences } from '../../measure/compare.ts'
+import { type NamedJudge, savedAnswer } from '../../measure/grading.ts'
+import { type GradedAnswer, type Measured, type MetricName, measure } from '../../measure/metrics.ts'
+import { measureTable } from '../../measure/words.ts'
 import type { Breakdown } from '../../recipes/common/task-kind.ts'
-import { Progress } from '../../runs/progress.ts'
 import { alignedTable } from '../../runs/report/page-text.ts'
+import type { EvalRow, SourceScore } from '../../runs/rows.ts'
+import { describeScore, headlineScores } from '../../runs/scores.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
@@ -25,11 +16,10 @@ import { writeOutput } from '../../util/output-file.ts'
 import { untilInterrupted } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
 import { heldBack } from './gate.ts'
-import { openEvalJudges } from './judges.ts'
+import { openGraders } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
-import { answersOf, type Side } from './sides.ts'
-import { sourceScoreLines } from './source-lines.ts'
+import { answersOf, gradeWith, type Side } from './sides.ts'
 import { startLogprobs } from './start.ts'
 
 const share = (value: number | null | undefined): string =>
@@ -44,6 +34,35 @@ const balanceLines = ({ balance }: Breakdown): string[] => {
     `  answers given        ${said.map(([label, value]) => `${label} ${percent(value)}`).join(', ')}`,
     ...(trueBias === null ? [] : [`  True-bias            ${percentNumber(trueBias)} points`]),
   ]
+}
+
+type TellingRow = Pick<EvalRow, 'scores' | 'primary' | 'scoreNames' | 'bySource'>
+
+const linesOf = (
+  name: string,
+  row: TellingRow,
+  { n, scores, byLabel = {}, criteria = {} }: SourceScore,
+): string[] => {
+  const values = headlineScores([row]).map(
+    score => `${describeScore(score, [row])} ${percent(scores[score]?.value)}`,
+  )
+  const labels = Object.entries(byLabel).map(
+    ([label, own]) => `${label} ${percent(own.scores.accuracy)} of ${own.n}`,
+  )
+  const met = Object.entries(criteria).map(([id, value]) => `${id} ${percent(value)}`)
+  return [
+    `    ${name}, ${plural(n, 'problem')}: ${values.join(', ')}`,
+    `      criteria        ${met.join(', ')}`,
+    `      answers to      ${labels.join(', ')}`,
+  ]
+}
+
+/** Lines about each source of a row; none where there is one source alone. */
+const sourceScoreLines = (row: TellingRow): string[] => {
+  const entries = Object.entries(row.bySource ?? {})
+  return entries.length === 0
+    ? []
+    : ['  by source:', ...entries.flatMap(([name, own]) => linesOf(name, row, own))]
 }
 
 /** @param primary the score that sources are told by, beside right answers */
@@ -223,33 +242,16 @@ const graded = async (
   io: Io,
   signal: AbortSignal,
 ): Promise<MeasuredSide[]> => {
-  const { options, kind, task, measured: own, problems, names, way } = evaluation
+  const { options, kind, measured: own, problems, names, way } = evaluation
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const judges = await openEvalJudges({ ...options, way }, io)
-  const parts = {
-    rules: new RuleGrader(),
-    formal: new FormalGrader(),
-    judge: judges.judge,
-    heldOut: judges.heldOut,
-    ...(startLogprob && { startLogprob }),
-  }
+  const graders = await openGraders({ ...options, way }, io)
   try {
     const measured: MeasuredSide[] = []
     for (const { answers_P, keep, ...side } of sides) {
-      const total = answers_P.flat().length
-      const progress = new Progress({
-        total,
-        label: 'graded',
-        unit: 'answer',
-        quiet: options.json || judges.judge === null,
-        stream: io.err,
-      })
-      const onGraded = (done: number) => progress.update(done)
-      const graded_P = await gradeAll(kind, task, problems, answers_P, parts, { onGraded, signal })
-      progress.close()
-      keep?.(rowsOf(evaluation, graded_P, parts))
+      const graded_P = await gradeWith(evaluation, answers_P, { ...graders, startLogprob }, signal, io)
+      keep?.(rowsOf(evaluation, graded_P, graders))
       const answered = problems.flatMap(({ problem }, p) => {
         const said = graded_P[p].flatMap(graded => graded.said ?? [])
         return said.length > 0 ? [{ problem, said }] : []
@@ -259,15 +261,14 @@ const graded = async (
         breakdown: kind.breakdown?.(answered) ?? {},
       })
     }
-    for (const line of judges.lines()) io.err.write(`${line}\n`)
+    for (const line of graders.lines()) io.err.write(`${line}\n`)
     return measured
   } catch (error) {
     if (error instanceof Interrupted)
       io.err.write('interrupted while answers were graded; those of --out and --against-out are kept\n')
     throw error
   } finally {
-    await parts.formal.close()
-    await judges.close()
+    await graders.close()
   }
 }
 

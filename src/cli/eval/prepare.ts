@@ -4,43 +4,40 @@ import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isServerAddress } from '../../chat/model-address.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
+import { type AskSettings, SavedAnswers } from '../../measure/answers.ts'
+import { GRADING } from '../../measure/grading.ts'
+import { MEASURED_KINDS } from '../../measure/kinds.ts'
+import { type MetricName, metricNames } from '../../measure/metrics.ts'
+import { spoken } from '../../measure/spoken.ts'
 import {
-  type AskSettings,
-  GRADING,
   type MeasuredKind,
   type MeasuredProblem,
   type MeasuredTask,
-  type MetricName,
   measuredProblems,
   measuredTask,
-  metricNames,
-  SavedAnswers,
-  spoken,
-} from '../../measure/index.ts'
-import { MEASURED_KINDS } from '../../measure/kinds.ts'
+} from '../../measure/task.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { UsageError } from '../../util/errors.ts'
-import { closest, knownKeys, parseWith } from '../../util/schema.ts'
+import { knownKeys, meantOr, parseWith } from '../../util/schema.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
-import { givenOption, optionName } from '../option-values.ts'
+import { optionName, refuseGiven } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import { parseSettings } from '../train/settings.ts'
 import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
-import { checkJudges, type openEvalJudges } from './judges.ts'
+import { checkJudges, type openGraders } from './judges.ts'
 import { type EvalOptions, isSaved, SETTING_OPTIONS } from './options.ts'
 
 /** @throws UsageError for a name that is none */
 const kindOf = (name: string): MeasuredKind => {
   const names = Object.keys(MEASURED_KINDS)
   if (names.includes(name)) return MEASURED_KINDS[name]
-  const near = closest(name, names)
   throw new UsageError(`--task: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
-    hint: near ? `did you mean ${near}?` : 'leave it out for rows of prompt and criteria',
+    hint: meantOr(name, names, 'leave it out for rows of prompt and criteria'),
   })
 }
 
@@ -150,7 +147,7 @@ export interface Evaluation extends OpenedTask {
   options: EvalOptions
   names: readonly MetricName[]
   /** How a judge is asked. */
-  way: Parameters<typeof openEvalJudges>[0]['way']
+  way: Parameters<typeof openGraders>[0]['way']
   gates: ReturnType<typeof gatesOf>
   settings: AskSettings
 }
@@ -188,11 +185,10 @@ export const prepare = async (
     throw new UsageError('--samples: greedy samples are all alike', {
       hint: 'give a --temperature above 0, or --samples 1',
     })
-  const stray = givenOption(options, ['againstOut', 'noWorse', 'againstApiKeyEnv'])
-  if (against === undefined && stray)
-    throw new UsageError(`${stray}: there is nothing to compare with`, {
-      hint: 'give --against MODEL too',
-    })
+  if (against === undefined) {
+    const keys = ['againstOut', 'noWorse', 'againstApiKeyEnv'] as const
+    refuseGiven(options, keys, 'there is nothing to compare with', 'give --against MODEL too')
+  }
   refuseSharedFiles(options, written)
   const saved = [model, against ?? ''].filter(isSaved)
   await bringFiles(...data, rubric, ...saved)

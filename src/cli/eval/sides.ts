@@ -3,16 +3,15 @@
 import { existsSync } from 'node:fs'
 import {
   AnswerFile,
-  type Ask,
   type AskSettings,
   answerLines,
-  askAll,
-  askInText,
-  askInTokens,
-  askInTurns,
   type SavedAnswer,
   SavedAnswers,
-} from '../../measure/index.ts'
+} from '../../measure/answers.ts'
+import { type Ask, askAll, askInText, askInTokens, askInTurns } from '../../measure/ask.ts'
+import { type Graders, gradeAll } from '../../measure/grading.ts'
+import type { GradedAnswer } from '../../measure/metrics.ts'
+import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
@@ -53,7 +52,7 @@ export const answersOf = async (
     throw new UsageError(`--sample-bits: expected a model of this machine, got saved answers: ${place}`)
   const side = isSaved(place)
     ? savedSide(evaluation, place, out)
-    : await askedSide(evaluation, { place, setting, out }, io, signal)
+    : await askedSide(evaluation, place, setting, out, io, signal)
   const { missing, answers_P } = side
   if (missing.length > 0)
     io.err.write(
@@ -73,9 +72,7 @@ const savedSide = ({ problems }: Evaluation, place: string, out: string | undefi
   if (out !== undefined && existsSync(out) && !SavedAnswers.areGraded(out))
     throw new UsageError(
       `--out: expected ${out} to hold graded answers, or not to be there; got something else`,
-      {
-        hint: 'name another file',
-      },
+      { hint: 'name another file' },
     )
   const saved = new SavedAnswers(place)
   const answers_P = problems.map(problem => saved.to(problem))
@@ -83,13 +80,8 @@ const savedSide = ({ problems }: Evaluation, place: string, out: string | undefi
     .filter((_, p) => answers_P[p].length === 0)
     .map(({ id }) => ({ id, reason: `not in ${place}` }))
   return {
-    model: saved.model,
-    ...(saved.settings && { settings: saved.settings }),
-    answers_P,
-    missing,
-    ...(out !== undefined && {
-      keep: answers => writeOutput(out, answerLines(answers)),
-    }),
+    ...{ model: saved.model, settings: saved.settings, answers_P, missing },
+    ...(out !== undefined && { keep: answers => writeOutput(out, answerLines(answers)) }),
   }
 }
 
@@ -98,20 +90,12 @@ const talkingOptions = (
   place: string,
   setting: Setting,
 ): TalkingOptions => {
-  const { adapter, threads, sampleBits, dialect, concurrency, tokenizer, modelApiKeyEnv, againstApiKeyEnv } =
-    options
-  const apiKeyEnv = setting === '--model' ? modelApiKeyEnv : againstApiKeyEnv
-  return {
-    model: place,
-    threads,
-    maxTokens: settings.maxTokens,
-    ...(adapter !== undefined && setting === '--model' && { adapter }),
-    ...(sampleBits !== undefined && setting === '--model' && { sampleBits }),
-    ...(dialect !== undefined && setting === '--model' && { dialect }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(tokenizer !== undefined && { tokenizer }),
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-  }
+  const { threads, concurrency, tokenizer, adapter, sampleBits, dialect } = options
+  const { maxTokens } = settings
+  const both = { model: place, threads, maxTokens, concurrency, tokenizer }
+  return setting === '--model'
+    ? { ...both, adapter, sampleBits, dialect, apiKeyEnv: options.modelApiKeyEnv }
+    : { ...both, apiKeyEnv: options.againstApiKeyEnv }
 }
 
 interface AskedModel extends Omit<TalkingModel, 'chat'> {
@@ -136,15 +120,11 @@ const openAsked = async (
   return { ...model, ask: askInTurns(model, task, settings), concurrency: options.concurrency ?? 1 }
 }
 
-interface AskedPlace {
-  place: string
-  setting: Setting
-  out: string | undefined
-}
-
 const askedSide = async (
   evaluation: Evaluation,
-  { place, setting, out }: AskedPlace,
+  place: string,
+  setting: Setting,
+  out: string | undefined,
   io: Io,
   signal: AbortSignal,
 ): Promise<Side> => {
@@ -201,3 +181,20 @@ const afterwards = (setting: Setting, out: string | undefined): string =>
   out === undefined
     ? `; nothing was kept: with ${setting === '--model' ? '--out' : '--against-out'} FILE.jsonl answers are, and the same command goes on from there`
     : `; they are kept in ${out}.partial: the same command goes on from there`
+
+/** Has graders speak of answers, with progress. @throws as `gradeAll` */
+export const gradeWith = async (
+  { kind, task, problems, options }: Evaluation,
+  answers_P: readonly (readonly SavedAnswer[])[],
+  graders: Graders,
+  signal: AbortSignal,
+  io: Io,
+): Promise<GradedAnswer[][]> => {
+  const total = answers_P.flat().length
+  const quiet = options.json || graders.judge === null
+  const progress = new Progress({ total, label: 'graded', unit: 'answer', quiet, stream: io.err })
+  const onGraded = (done: number) => progress.update(done)
+  const graded_P = await gradeAll(kind, task, problems, answers_P, graders, { onGraded, signal })
+  progress.close()
+  return graded_P
+}

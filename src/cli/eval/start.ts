@@ -5,7 +5,8 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import { needsStart } from '../../grade/rules/likelihood.ts'
-import type { MeasuredProblem, SavedAnswer } from '../../measure/index.ts'
+import type { SavedAnswer } from '../../measure/answers.ts'
+import type { MeasuredProblem } from '../../measure/task.ts'
 import { openLocalChat } from '../../policy/chat/local-chat.ts'
 import { mean } from '../../util/statistics.ts'
 import { StatusLine } from '../../util/status-line.ts'

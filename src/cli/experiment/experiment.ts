@@ -1,19 +1,13 @@
 /** @file `gradus experiment`: plan, calibration, runs with progress, and what the claims came to. */
 
 import { availableParallelism } from 'node:os'
-import {
-  type AdoptedJobs,
-  armTraining,
-  Experiment,
-  type ExperimentPlan,
-  type Job,
-  type PaperResult,
-  type Registration,
-  type ResolveTraining,
-  readRegistration,
-  type Training,
-  tipOf,
-} from '../../experiments/index.ts'
+import { Experiment, type ExperimentPlan } from '../../experiments/experiment.ts'
+import { tipOf } from '../../experiments/plan/blocks.ts'
+import { armTraining, type Job, type ResolveTraining, type Training } from '../../experiments/plan/jobs.ts'
+import { readRegistration } from '../../experiments/plan/read.ts'
+import type { Registration } from '../../experiments/plan/registration.ts'
+import type { AdoptedJobs } from '../../experiments/results/adoption.ts'
+import type { PaperResult } from '../../experiments/results/paper.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'

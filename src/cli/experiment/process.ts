@@ -3,14 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import {
-  type Execute,
-  type Launch,
-  type Registration,
-  type Training,
-  tipOf,
-} from '../../experiments/index.ts'
+import { tipOf } from '../../experiments/plan/blocks.ts'
+import type { Training } from '../../experiments/plan/jobs.ts'
+import type { Registration } from '../../experiments/plan/registration.ts'
+import type { Execute, Launch } from '../../experiments/run/runner.ts'
 import { RunError } from '../../runs/errors.ts'
+import { onInterrupts } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
 import { optionWords } from '../option-values.ts'
 
@@ -109,39 +107,23 @@ export const probeInProcess = (
   work: string,
   stop: AbortSignal,
 ): Promise<unknown> => {
-  const { file } = registration
-  const args = [
-    'experiment',
-    file,
-    '--work',
-    work,
-    '--probe',
-    job,
-    '--registered',
-    tipOf(registration),
-    '--json',
-  ]
-  return runJson(args, `probes of ${job}`, stop)
+  const options = { work, probe: job, registered: tipOf(registration), json: true }
+  const words = optionWords(options, ['work', 'probe', 'registered', 'json'])
+  return runJson(['experiment', registration.file, ...words], `probes of ${job}`, stop)
 }
 
-interface Stopper {
-  signal: AbortSignal
-  /** Stops listening. */
-  release(): void
-}
-
-/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
-export const stopper = (io: Io, say: (text: string) => void): Stopper => {
+/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. `release` stops listening. */
+export const stopper = (io: Io, say: (text: string) => void): { signal: AbortSignal; release(): void } => {
   const controller = new AbortController()
-  const release = io.onInterrupt(() => {
-    if (controller.signal.aborted) {
-      killChildren()
-      process.exit(EXIT.interrupted)
-    }
+  const first = () => {
     say(
       'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
     )
     controller.abort()
+  }
+  const release = onInterrupts(io, first, () => {
+    killChildren()
+    process.exit(EXIT.interrupted)
   })
   return { signal: controller.signal, release }
 }

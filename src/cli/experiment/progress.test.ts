@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Job } from '../../experiments/index.ts'
+import type { Job } from '../../experiments/plan/jobs.ts'
 import { ExperimentProgress, type Watched } from './progress.ts'
 
 let work: string

@@ -1,7 +1,9 @@
 /** @file What `gradus experiment` says while it runs: a line for every run that begins or ends, and now and then where the others are. */
 
-import type { Experiment, Job, RunnerEvents } from '../../experiments/index.ts'
-import { runDir } from '../../experiments/index.ts'
+import type { Experiment } from '../../experiments/experiment.ts'
+import type { Job } from '../../experiments/plan/jobs.ts'
+import { runDir } from '../../experiments/plan/jobs.ts'
+import type { RunnerEvents } from '../../experiments/run/runner.ts'
 import { readMetrics } from '../../runs/readers.ts'
 import { formatDuration } from '../../util/format.ts'
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { analyseClaims } from '../../experiments/analysis/claims.ts'
 import { fakeContent, fakeRegistration, fakeRuns } from '../../experiments/fake-paper.fixture.ts'
-import { analyseClaims, type PaperResult } from '../../experiments/index.ts'
+import type { PaperResult } from '../../experiments/results/paper.ts'
 import { resultLines } from './results.ts'
 
 const [first] = fakeContent().claims as object[]

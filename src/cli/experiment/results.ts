@@ -4,21 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type ArmComparison,
-  apartOf,
-  type Claim,
   type ClaimResult,
-  type ControlResult,
   comparisonName,
-  countsOf,
-  countsText,
   detectableOf,
-  type PaperResult,
-  provenanceNow,
-  type Recomputed,
-  recompute,
-  startsNote,
-  writeRecomputed,
-} from '../../experiments/index.ts'
+} from '../../experiments/analysis/claims.ts'
+import type { ControlResult } from '../../experiments/analysis/controls.ts'
+import { apartOf, type Claim } from '../../experiments/plan/registration.ts'
+import { type Recomputed, recompute, writeRecomputed } from '../../experiments/recompute.ts'
+import { startsNote } from '../../experiments/report/notes.ts'
+import { countsOf, countsText } from '../../experiments/results/counts.ts'
+import type { PaperResult } from '../../experiments/results/paper.ts'
+import { provenanceNow } from '../../experiments/run/provenance.ts'
 import { UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -118,7 +114,7 @@ export const resultJson = (result: PaperResult, folder: string, report: string |
   blocks: result.blocks,
   controls: result.controls.map(({ evidence: _evidence, ...rest }) => rest),
   failed: result.failed,
-  ...(result.notes && { notes: result.notes }),
+  notes: result.notes,
   results: folder,
   report,
 })

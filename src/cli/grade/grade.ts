@@ -17,7 +17,7 @@ import { streamRows } from '../../util/row-stream.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { stopThenQuit } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
-import { givenOption } from '../option-values.ts'
+import { refuseGiven } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import {
   type RuleCommandOptions,
@@ -28,7 +28,7 @@ import {
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { type PriceOptions, planGrading, refuseStrayPrices } from './plan.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
-import { GradeTally } from './tally.ts'
+import { GradeTally, thresholdCode } from './tally.ts'
 
 export interface GradeCommandOptions
   extends JudgeCommandOptions,
@@ -74,7 +74,12 @@ interface Unusable {
  */
 export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promise<number> => {
   if (options.rules) return listRules(io)
-  refuseStrayTogether(options)
+  refuseGiven(
+    options,
+    ['criterion', 'looks', 'seed'],
+    'expected --together with it',
+    'give --together, or leave it out',
+  )
   const { rubric, responses } = options
   if (rubric === undefined || responses === undefined)
     throw new UsageError(`--${rubric === undefined ? 'rubric' : 'responses'}: expected a file, got none`)
@@ -84,10 +89,10 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
   if (file.items.length === 0) throw new DataError(`${rubric}: holds no rubric`)
   for (const item of file.items)
     validateVerifiers(item.rubric, file.items.length > 1 ? `${rubric}: ${item.id}` : rubric)
-  if (options.dryRun) return planGrading({ file, responses, options, io })
+  if (options.dryRun) return planGrading(file, responses, options, io)
   refuseStrayPrices(options)
   const ruleSettings = ruleSettingsOf(options)
-  const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
+  const judge = openCommandJudge(options, io)
   if (!judge) checkWithoutJudge(file, options, io)
   const grader = rubricGrader({
     ...(judge && { judge: judge.grader }),
@@ -110,16 +115,8 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     return exitCode(tally, { interrupted, unanswered }, options, io)
   } finally {
     await grader.close?.()
-    judge?.close()
+    await judge?.close()
   }
-}
-
-const refuseStrayTogether = (options: GradeCommandOptions): void => {
-  const stray = givenOption(options, ['criterion', 'looks', 'seed'])
-  if (stray)
-    throw new UsageError(`${stray}: expected --together with it`, {
-      hint: 'give --together, or leave it out',
-    })
 }
 
 const checkWithoutJudge = (file: RubricFile, { withoutJudge }: GradeCommandOptions, io: Io): void => {
@@ -166,7 +163,6 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
       return { id, error: error.message }
     }
   }
-  const out = new Output(io)
   try {
     const results = mapInOrder(streamRows(responses, { columns: options.columns }), work, {
       concurrency: options.concurrency,
@@ -177,7 +173,7 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
         tally.unusable++
         io.err.write(`gradus: ${result.error}\n`)
       } else tally.add(result.item.rubric, result.verdicts, result.result)
-      if (options.json) await out.line(rowOf(result, matcher.several))
+      if (options.json) await writeLine(io, rowOf(result, matcher.several))
       progress.renew(() => `graded ${plural(tally.rows + tally.unusable, 'response')}`)
     }
   } catch (error) {
@@ -229,20 +225,11 @@ const withPoints = ({ criteria }: Rubric, verdicts: readonly Verdict[]) =>
     ...verdict,
   }))
 
-/** Writes lines no faster than they are read, so that a slow reader does not fill the memory. */
-class Output {
-  readonly #io: Io
-
-  constructor(io: Io) {
-    this.#io = io
-  }
-
-  async line(value: object): Promise<void> {
-    const { out } = this.#io
-    const flowing = out.write(`${JSON.stringify(value)}\n`)
-    if (flowing === false && process.stdout.writableNeedDrain)
-      await new Promise<void>(resolve => process.stdout.once('drain', resolve))
-  }
+/** Writes a line no faster than lines are read, so that a slow reader does not fill the memory. */
+const writeLine = async ({ out }: Io, value: object): Promise<void> => {
+  const flowing = out.write(`${JSON.stringify(value)}\n`)
+  if (flowing === false && process.stdout.writableNeedDrain)
+    await new Promise<void>(resolve => process.stdout.once('drain', resolve))
 }
 
 const exitCode = (
@@ -253,18 +240,12 @@ const exitCode = (
 ): number => {
   if (interrupted) return EXIT.interrupted
   if (tally.unusable > 0 || unanswered) return EXIT.failed
-  const mean = tally.mean()
   const rates = [tally.nullRate('positive') ?? 0, tally.nullRate('negative') ?? 0]
-  const faults = [
-    ...(minScore !== undefined && !(mean !== null && mean >= minScore)
-      ? [`mean score: expected at least ${minScore}, got ${mean ?? 'none'}`]
-      : []),
-    ...(maxNullRate !== undefined && Math.max(...rates) > maxNullRate
-      ? [`null verdicts: expected at most ${maxNullRate} of either sign, got ${rates.join(' and ')}`]
-      : []),
-  ]
-  for (const fault of faults) io.err.write(`${fault}\n`)
-  return faults.length > 0 ? EXIT.belowThreshold : EXIT.ok
+  const nullFault =
+    maxNullRate !== undefined && Math.max(...rates) > maxNullRate
+      ? `null verdicts: expected at most ${maxNullRate} of either sign, got ${rates.join(' and ')}`
+      : null
+  return thresholdCode({ mean: tally.mean(), minScore, nullFault }, io)
 }
 
 const listRules = (io: Io): number => {

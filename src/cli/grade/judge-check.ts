@@ -24,6 +24,7 @@ import type { JudgedVerdict } from '../../grade/judge/verdicts.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { type Preference, somePreferences } from '../../runs/preferences.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { UsageError } from '../../util/errors.ts'
 import { number } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
@@ -46,12 +47,7 @@ export interface JudgeCheckOptions extends JudgeCommandOptions {
 }
 
 const casesOf = (labels: string): LabelledCase[] =>
-  someJsonlLines(labels, 'label').map(({ text, place }) =>
-    parseLabelledCase(
-      parseRow(text, place, row => row),
-      place,
-    ),
-  )
+  someJsonlLines(labels, 'label').map(({ text, place }) => parseLabelledCase(parseRow(text, place), place))
 
 /** Prints labelled verdicts as demonstrations for `sft`. @throws DataError for labels that cannot be used */
 export const judgeDemonstrations = (labels: string, io: Io): number => {
@@ -71,14 +67,8 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   if (options.svg !== undefined) assertWritable(options.svg)
   const cases = options.labels === undefined ? null : casesOf(options.labels)
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
-  const asked = {
-    judge: named,
-    judgeModel,
-    apiKeyEnv,
-    cache,
-    threads,
-    way: { ...options, modelOption: 'model' },
-  }
+  const way = { ...options, modelOption: 'model' }
+  const asked = { judge: named, judgeModel, apiKeyEnv, cache, threads, way }
   const judge = await openJudgeModel(asked, '--judge', io)
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {
@@ -178,10 +168,9 @@ const likelihoodOf = (rows: readonly CheckedCase[]): LikelihoodQuality | null =>
 
 /** Why there are verdicts missing: the commonest reasons. */
 const reasons = (rows: readonly CheckedCase[]): string => {
-  const counts = new Map<string, number>()
-  for (const { verdict, said } of rows)
-    if (verdict === null)
-      counts.set(said.explanation ?? 'no reason', (counts.get(said.explanation ?? 'no reason') ?? 0) + 1)
+  const counts = countEach(
+    rows.flatMap(({ verdict, said }) => (verdict === null ? [said.explanation ?? 'no reason'] : [])),
+  )
   const commonest = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_REASONS)
   return commonest.map(([reason, count]) => `no verdict ${count} x: ${reason}\n`).join('')
 }
@@ -246,19 +235,11 @@ const formatQuality = ({ all, positive, negative, nullsAcceptable }: JudgeQualit
   return `${lines.join('\n')}\n`
 }
 
-interface JudgePairsOptions {
-  preferences?: string
-  rubric?: string
-  concurrency: number
-  minAgreement?: number
-  json?: boolean
-}
-
 /** Every pair with the judge's credits in place of the run's. */
 const judgedPairs = async (
   labels: readonly Preference[],
   grader: Grader,
-  { rubric: path = '', concurrency }: JudgePairsOptions,
+  { rubric: path = '', concurrency }: JudgeCheckOptions,
   signal: AbortSignal,
 ): Promise<LabelledPair[]> => {
   const { items } = readRubricFile(path)
@@ -334,7 +315,7 @@ const formatPairs = (quality: ReturnType<typeof pairQuality>): string => {
  */
 const checkPairs = async (
   grader: Grader,
-  options: JudgePairsOptions,
+  options: JudgeCheckOptions,
   io: Io,
   signal: AbortSignal,
 ): Promise<number> => {

@@ -2,13 +2,7 @@
 
 import type { ChatModel } from '../../chat/index.ts'
 import type { Calibration } from '../../eval/calibration.ts'
-import {
-  fleetSchema,
-  judgeSchema,
-  type LlmJudge,
-  type OpenJudge,
-  openJudge,
-} from '../../grade/judge/index.ts'
+import { fleetSchema, judgeSchema, type OpenJudge, openJudge } from '../../grade/judge/index.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import type { AskedScale } from '../../grade/judge/templates/scale.ts'
 import { UsageError } from '../../util/errors.ts'
@@ -16,6 +10,7 @@ import { percent, percentNumber } from '../../util/format.ts'
 import type { Estimate } from '../../util/intervals.ts'
 import { parseWith } from '../../util/schema.ts'
 import { endpointOf } from '../endpoint.ts'
+import type { Io } from '../io.ts'
 import { givenOption } from '../option-values.ts'
 
 /** What holds where the options say nothing. */
@@ -49,43 +44,29 @@ export interface JudgeCommandOptions {
   dryRun?: boolean
 }
 
-export interface CommandJudge {
-  /** Whoever grades with it closes it. */
-  grader: LlmJudge
-  /** What the judge did, in a line; for the summary. */
-  describe(): string
-  /** It was called, and no call had an answer: an address that is wrong, most likely. */
-  neverAnswered(): boolean
-  /** Closes the cache; after the grader, whose last verdicts it takes. */
-  close(): void
-}
-
 /** A deadline that leaves room for every attempt, where more time is asked for than the fleet gives. */
 const transportOf = ({ timeout, retries }: JudgeCommandOptions) => {
   const attemptTimeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : timeout * 1000
   const attempts = (retries ?? DEFAULTS.retries) + 1
   return {
     endpoint: timeout === undefined ? {} : { attemptTimeoutMs },
-    fleet: {
-      ...(retries !== undefined && { retries }),
-      deadlineMs: Math.max(DEFAULTS.deadlineMs, attempts * attemptTimeoutMs),
-    },
+    fleet: { retries, deadlineMs: Math.max(DEFAULTS.deadlineMs, attempts * attemptTimeoutMs) },
   }
 }
 
 /**
- * The judge that the options ask for; null where they name none.
+ * The judge that the options ask for; null where they name none. `close` closes the grader too.
+ * @param io where warnings go
  * @param surroundings the form of what it is asked; a model in place of the endpoint that the options name
  * @throws UsageError for options that do not go together; ConfigError for an endpoint, key or folder that cannot be used.
  */
 export const openCommandJudge = (
   options: JudgeCommandOptions,
-  onWarning?: (message: string) => void,
+  io?: Io,
   surroundings: { form?: JudgeForm; model?: ChatModel } = {},
-): CommandJudge | null => {
-  const { judge, apiKeyEnv, calls, levels, calibration, cache: folder, concurrency } = options
-  const modelOption = options.modelOption ?? 'model'
-  const { judgeTokens } = options
+) => {
+  const { judge, modelOption = 'model', apiKeyEnv, cache: folder, concurrency } = options
+  const { calls: shape, levels, calibration, judgeTokens: maxTokens } = options
   if (judge === undefined) {
     const named = options.model === undefined ? undefined : `--${modelOption}`
     const stray = named ?? givenOption(options, OF_A_JUDGE)
@@ -102,31 +83,32 @@ export const openCommandJudge = (
       hint: `give --${modelOption} NAME, or --judge URL#NAME`,
     })
   const transport = transportOf(options)
-  const endpoint = { url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }
+  const endpoint = { url, model, concurrency, apiKeyEnv, ...transport.endpoint }
   const config = {
-    fleet: { ...transport.fleet, endpoints: [{ ...endpoint, ...transport.endpoint }] },
-    ask: {
-      shape: calls,
-      ...(levels !== undefined && { levels }),
-      ...(calibration !== undefined && { calibration }),
-      ...(judgeTokens !== undefined && { maxTokens: judgeTokens }),
-    },
+    fleet: { ...transport.fleet, endpoints: [endpoint] },
+    ask: { shape, levels, calibration, maxTokens },
     cache: folder === undefined ? null : { folder },
   }
   const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), {
     readOnly: options.dryRun,
     ...surroundings,
-    onWarning,
+    onWarning: message => io?.err.write(`gradus: ${message}\n`),
   })
   const { grader, cache } = opened
   return {
     grader,
+    /** What the judge did, in a line; for the summary. */
     describe: () => describe(opened),
+    /** It was called, and no call had an answer: an address that is wrong, most likely. */
     neverAnswered: () => {
       const { calls, failedCalls, cachedCalls } = grader.stats()
       return calls > 0 && failedCalls === calls && cachedCalls === 0
     },
-    close: () => cache?.close(),
+    async close() {
+      await grader.close()
+      // It takes the grader's last verdicts.
+      cache?.close()
+    },
   }
 }
 

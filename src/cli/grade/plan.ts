@@ -7,12 +7,12 @@ import type { RubricFile } from '../../rubric/formats/index.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { formatDuration, formatInteger } from '../../util/format.ts'
-import { noRows } from '../../util/jsonl.ts'
+import { type JsonlLine, noRows } from '../../util/jsonl.ts'
 import { streamRows } from '../../util/row-stream.ts'
 import { endpointOf } from '../endpoint.ts'
 import { unlessInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { givenOption } from '../option-values.ts'
+import { refuseGiven } from '../option-values.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
 
@@ -25,11 +25,13 @@ export interface PriceOptions {
 type Options = JudgeCommandOptions & PriceOptions & { json?: boolean; columns?: Columns }
 
 /** @throws UsageError where they are given and nothing is reckoned */
-export const refuseStrayPrices = (options: PriceOptions): void => {
-  const stray = givenOption(options, ['price', 'callSeconds'])
-  if (stray)
-    throw new UsageError(`${stray}: it is for --dry-run, which reckons with it`, { hint: 'add --dry-run' })
-}
+export const refuseStrayPrices = (options: PriceOptions): void =>
+  refuseGiven(
+    options,
+    ['price', 'callSeconds'],
+    'it is for --dry-run, which reckons with it',
+    'add --dry-run',
+  )
 
 /** Counts what the rows of a file need. */
 class Needs {
@@ -62,10 +64,8 @@ class Needs {
   }
 }
 
-type Line = Parameters<typeof parseResponseRow>[0]
-
 /** @throws DataError for a row that cannot be used */
-const rowWithRubric = (line: Line, matcher: RubricMatcher) => {
+const rowWithRubric = (line: JsonlLine, matcher: RubricMatcher) => {
   const row = parseResponseRow(line)
   const item = matcher.find(row, line.place)
   return { item: gradeItemOf(row, item), rubric: item.rubric }
@@ -83,18 +83,16 @@ const nobody = ({ calls }: Options): LlmJudge =>
     shape: calls,
   })
 
-interface PlanJob {
-  file: RubricFile
-  responses: string
-  options: Options
-  io: Io
-}
-
 /**
  * Reads all rows and prints what they would take. The exit code is that of rows which cannot be used.
  * @throws UsageError, ConfigError as grading does
  */
-export const planGrading = async ({ file, responses, options, io }: PlanJob): Promise<number> => {
+export const planGrading = async (
+  file: RubricFile,
+  responses: string,
+  options: Options,
+  io: Io,
+): Promise<number> => {
   const judge = openCommandJudge(options)
   const needs = new Needs(judge?.grader ?? nobody(options), options.cache !== undefined)
   const matcher = new RubricMatcher(file)
@@ -110,10 +108,7 @@ export const planGrading = async ({ file, responses, options, io }: PlanJob): Pr
       }
     }
   }
-  const { interrupted } = await unlessInterrupted(io, count, async () => {
-    await judge?.grader.close()
-    judge?.close()
-  })
+  const { interrupted } = await unlessInterrupted(io, count, () => judge?.close())
   if (interrupted) return EXIT.interrupted
   if (needs.rows + needs.unusable === 0) throw noRows(responses, 'response')
   const estimate = estimateOf(needs, options)

@@ -40,14 +40,6 @@ interface ProfileSourceOptions {
   steps?: readonly [number, number]
 }
 
-interface ProfileSource {
-  table: CreditTable
-  /** What it is, in words. */
-  name: string
-  /** Scores by item, where the rows have them. */
-  scores: Map<string, number[]>
-}
-
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
 /** @throws DataError for a file that cannot be used; RunError for a folder that is no run. */
@@ -62,14 +54,18 @@ const loadProfileSource = async (path: string, options: ProfileSourceOptions): P
 }
 
 /** Puts what is observed of a criterion where it counts: under its own name, or under its groups. */
-class Collector {
+class ProfileSource {
+  /** What it is, in words. */
+  readonly name: string
   readonly table = new CreditTable()
+  /** By item, where the rows have them. */
   readonly scores = new Map<string, number[]>()
   readonly #by: ProfileSourceOptions['by']
   readonly #known: Map<string, Map<string, Criterion>> | null
   readonly #rubrics = new Set<string>()
 
-  constructor({ rubric, by }: ProfileSourceOptions) {
+  constructor(name: string, { rubric, by }: ProfileSourceOptions) {
+    this.name = name
     this.#by = by
     this.#known = rubric === undefined ? null : criteriaOf(readRubricFile(rubric))
     if (by !== 'criterion' && !this.#known)
@@ -83,13 +79,7 @@ class Collector {
     const worth = points ?? criterion?.points
     if (this.#by === 'criterion') {
       this.#oneRubric(rubric)
-      const criterionName = criterion?.title ?? id
-      this.table.add({
-        item,
-        criterion: criterionName,
-        credit,
-        ...(worth !== undefined && { points: worth }),
-      })
+      this.table.add({ item, criterion: criterion?.title ?? id, credit, points: worth })
       return
     }
     // In a group rewards and penalties stand side by side: what counts is what is good about each.
@@ -149,21 +139,21 @@ const rowSchema = z.looseObject({
 })
 
 const fileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {
-  const collector = new Collector(options)
+  const collector = new ProfileSource(path, options)
   for await (const { text, place } of streamRows(path)) {
     const line = place.slice(place.lastIndexOf(':') + 1)
     parseRow(text, place, row =>
       isGradedRow(row) ? observeGraded(row, line, collector) : observeRow(row, line, collector),
     )
   }
-  return { table: collector.table, scores: collector.scores, name: path }
+  return collector
 }
 
 const isGradedRow = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'criteria' in value
 
 /** A row as `gradus score` takes it: criteria and verdicts side by side. */
-const observeGraded = (value: unknown, line: string, collector: Collector): void => {
+const observeGraded = (value: unknown, line: string, collector: ProfileSource): void => {
   const { id, rubric, verdicts } = parseGradedRow(value)
   const points = new Map(rubric.criteria.map(criterion => [criterion.id, criterion.points]))
   for (const verdict of verdicts) {
@@ -173,7 +163,7 @@ const observeGraded = (value: unknown, line: string, collector: Collector): void
 }
 
 /** A row of `gradus grade --json`, or of a run's rollouts. Rows without verdicts (`error`) say nothing. */
-const observeRow = (value: unknown, line: string, collector: Collector): void => {
+const observeRow = (value: unknown, line: string, collector: ProfileSource): void => {
   const row = parseWith(rowSchema, value, '', DataError)
   const item = String(row.id ?? row.problemId ?? line)
   const rubric = row.rubric ?? null
@@ -214,24 +204,24 @@ const evaluationSource = (
   { items = [], set, step }: EvalRow,
   options: ProfileSourceOptions,
 ): ProfileSource => {
-  const collector = new Collector(options)
+  const collector = new ProfileSource(`${dir}, ${set}, step ${step}`, options)
   for (const { id, criteria } of items)
     for (const [criterion, credit] of Object.entries(criteria ?? {}))
       collector.observe(id, null, nameOf(info, criterion), credit)
-  return { table: collector.table, scores: collector.scores, name: `${dir}, ${set}, step ${step}` }
+  return collector
 }
 
 const rolloutSource = (dir: string, info: RunInfo, options: ProfileSourceOptions): ProfileSource => {
-  const collector = new Collector(options)
   const [first, last] = options.steps ?? [0, Number.POSITIVE_INFINITY]
   const rows = readRollouts(dir).filter(({ step }) => step >= first && step <= last)
+  const steps = options.steps ? `, steps ${first} to ${last}` : ''
+  const collector = new ProfileSource(`${dir}, ${rows.length} rollouts${steps}`, options)
   for (const row of rows) {
     collector.score(row.problemId, row.reward)
     for (const [id, credit] of creditsOf(row))
       collector.observe(row.problemId, null, nameOf(info, id), credit)
   }
-  const steps = options.steps ? `, steps ${first} to ${last}` : ''
-  return { table: collector.table, scores: collector.scores, name: `${dir}, ${rows.length} rollouts${steps}` }
+  return collector
 }
 
 /** Verdicts, else parts: nulls are only in verdicts. */
@@ -291,12 +281,10 @@ const writePicture = (
   io.err.write(`${path} written\n`)
 }
 
-/** Means over the samples of each item. */
-const itemScores = ({ scores }: ProfileSource): number[] => [...scores.values()].map(values => mean(values))
-
-const scoreOf = (source: ProfileSource): Estimate | null => {
-  const scores = itemScores(source)
-  return scores.length === 0 ? null : bootstrapInterval(scores, { resamples: 2_000 })
+/** Over items, of each the mean of its samples. */
+const scoreOf = ({ scores }: ProfileSource): Estimate | null => {
+  const means = [...scores.values()].map(values => mean(values))
+  return means.length === 0 ? null : bootstrapInterval(means, { resamples: 2_000 })
 }
 
 const asJson = (

@@ -12,39 +12,24 @@ import { parseWith } from '../../util/schema.ts'
 const message = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })
 
 /** Files of responses come from many tools: what else a row says is kept as metadata. */
-const rowSchema = z.looseObject({
-  id: z.union([z.string(), z.number()]).optional(),
-  prompt: z.union([z.string(), z.array(message)]).optional(),
-  response: z.string(),
-  reference: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-})
+const rowSchema = z
+  .looseObject({
+    id: z.union([z.string(), z.number()]).optional(),
+    prompt: z.union([z.string(), z.array(message)]).optional(),
+    response: z.string(),
+    reference: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  })
+  .transform(({ id, prompt, response, reference, metadata, ...others }) => ({
+    ...{ id, prompt: prompt === undefined ? undefined : asMessages(prompt), response, reference },
+    metadata: { ...others, ...metadata },
+  }))
 
-export interface ResponseRow {
-  id?: string | number
-  prompt?: ChatMessage[]
-  response: string
-  reference?: string
-  metadata: Record<string, unknown>
-}
+export type ResponseRow = z.output<typeof rowSchema>
 
 /** @throws DataError naming the file, the line and the field. */
-export const parseResponseRow = ({ text, place }: JsonlLine): ResponseRow => {
-  const value = parseRow(text, place, row => row)
-  const { id, prompt, response, reference, metadata, ...others } = parseWith(
-    rowSchema,
-    value,
-    place,
-    DataError,
-  )
-  return {
-    ...(id !== undefined && { id }),
-    ...(prompt !== undefined && { prompt: asMessages(prompt) }),
-    response,
-    ...(reference !== undefined && { reference }),
-    metadata: { ...others, ...metadata },
-  }
-}
+export const parseResponseRow = ({ text, place }: JsonlLine): ResponseRow =>
+  parseWith(rowSchema, parseRow(text, place), place, DataError)
 
 const asMessages = (prompt: string | ChatMessage[]): ChatMessage[] =>
   typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt

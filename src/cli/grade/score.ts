@@ -21,11 +21,6 @@ export interface ScoreCommandOptions {
   json?: boolean
 }
 
-interface RowScore extends Partial<RubricScore> {
-  id?: string | number
-  score: number | null
-}
-
 /**
  * Scores every row of a file by a rule. A row that cannot be used gets a line of its own with the reason, and the exit
  * code becomes 1; the other rows are still scored.
@@ -40,8 +35,7 @@ export const scoreCommand = (file: string, options: ScoreCommandOptions, io: Io)
       const { id, result } = scoreLine(line, rule, options)
       scored.push(result)
       const { counts: _, ...shown } = result
-      const row: RowScore = { ...(id === undefined ? {} : { id }), ...shown }
-      printJson(io, row)
+      printJson(io, { id, ...shown })
     } catch (error) {
       if (!(error instanceof GradusError)) throw error
       failed += 1

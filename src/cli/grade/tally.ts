@@ -1,9 +1,11 @@
 /** @file What `gradus grade` sums up: scores, null verdicts by sign, how often each criterion was met. */
 
-import { type AggregateScore, aggregateScores } from '../../rubric/aggregate.ts'
+import { aggregateScores } from '../../rubric/aggregate.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf, type RubricScore } from '../../rubric/score.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { percent } from '../../util/format.ts'
+import { EXIT, type Io } from '../io.ts'
 
 interface CriterionTally {
   criterion: Criterion
@@ -63,17 +65,12 @@ export class GradeTally {
 
   /** Mean of the scores as they are, not clipped; null without one. */
   mean(): number | null {
-    const scored = this.#scores.filter(score => score !== null)
-    return scored.length === 0 ? null : scored.reduce((sum, score) => sum + score, 0) / scored.length
-  }
-
-  aggregate(): AggregateScore {
-    return aggregateScores(this.#scores)
+    return meanKnown(this.#scores)
   }
 
   /** Lines for people. */
   summary(rule: string): string[] {
-    const { scored, skipped, bootstrapStd } = this.aggregate()
+    const { scored, skipped, bootstrapStd } = aggregateScores(this.#scores)
     const mean = this.mean()
     const metric =
       mean === null ? 'no score' : `mean score ${mean.toFixed(4)} (bootstrap sd ${bootstrapStd.toFixed(4)})`
@@ -110,4 +107,19 @@ export class GradeTally {
     })
     return ['criteria (a penalty is met where the flaw is present):', ...lines]
   }
+}
+
+interface Thresholds {
+  mean: number | null
+  minScore: number | undefined
+  /** What is said of too many nulls; null where there are few. */
+  nullFault: string | null
+}
+
+/** Says on stderr what was not reached. Returns the exit code. */
+export const thresholdCode = ({ mean, minScore, nullFault }: Thresholds, io: Io): number => {
+  const isLow = minScore !== undefined && !(mean !== null && mean >= minScore)
+  if (isLow) io.err.write(`mean score: expected at least ${minScore}, got ${mean ?? 'none'}\n`)
+  if (nullFault !== null) io.err.write(`${nullFault}\n`)
+  return isLow || nullFault !== null ? EXIT.belowThreshold : EXIT.ok
 }

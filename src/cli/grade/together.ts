@@ -13,11 +13,12 @@ import { parseWith } from '../../util/schema.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { unlessInterrupted } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
-import { givenOption } from '../option-values.ts'
+import { refuseGiven } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { GradeCommandOptions } from './grade.ts'
 import { openCommandJudge } from './judge.ts'
 import { gradeItemOf, parseResponseRow, type ResponseRow, RubricMatcher } from './rows.ts'
+import { thresholdCode } from './tally.ts'
 
 interface Row {
   place: string
@@ -37,9 +38,8 @@ type Result = Group & GroupScores
 
 const checkOptions = (options: GradeCommandOptions): void => {
   // What a judge of groups has no use for.
-  const stray = givenOption(options, ['dryRun', 'price', 'callSeconds'])
-  if (stray)
-    throw new UsageError(`${stray}: not with --together`, { hint: 'a group is one call; leave it out' })
+  const keys = ['dryRun', 'price', 'callSeconds'] as const
+  refuseGiven(options, keys, 'not with --together', 'a group is one call; leave it out')
   if (options.criterion !== undefined && options.rubric !== undefined)
     throw new UsageError('--criterion: expected nothing beside --rubric', { hint: 'give one of the two' })
   if (options.judge === undefined)
@@ -59,13 +59,7 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
   const { looks } = options
   const settings = parseWith(groupSettingsSchema, looks === undefined ? {} : { looks }, '-', UsageError)
   const { groups, count, unusable } = await readGroups(responses, options, io)
-  const judge = openCommandJudge(
-    { ...options, calls: 'rubric' },
-    warning => io.err.write(`gradus: ${warning}\n`),
-    {
-      form: GROUP_JUDGE,
-    },
-  )!
+  const judge = openCommandJudge({ ...options, calls: 'rubric' }, io, { form: GROUP_JUDGE })!
   const results: Result[] = []
   const scoreAll = async (signal: AbortSignal): Promise<void> => {
     const work = async (group: Group): Promise<Result> => {
@@ -77,10 +71,7 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
     for await (const result of mapInOrder(groups, work, { concurrency: options.concurrency }))
       results.push(result)
   }
-  const { interrupted } = await unlessInterrupted(io, scoreAll, async () => {
-    await judge.grader.close()
-    judge.close()
-  })
+  const { interrupted } = await unlessInterrupted(io, scoreAll, () => judge.close())
   tell(results, options, io)
   const lines = [...summary(results, count), judge.describe()]
   ;(options.json ? io.err : io.out).write(`${lines.join('\n')}\n`)
@@ -167,16 +158,10 @@ const thresholds = (
 ): number => {
   const known = knownOf(results)
   const all = results.flatMap(({ scores }) => scores).length
-  const average = meanKnown(known)
   const nulls = all > 0 ? 1 - known.length / all : 0
-  const faults = [
-    ...(minScore !== undefined && !(average !== null && average >= minScore)
-      ? [`mean score: expected at least ${minScore}, got ${average ?? 'none'}`]
-      : []),
-    ...(maxNullRate !== undefined && nulls > maxNullRate
-      ? [`missing scores: expected a share of at most ${maxNullRate}, got ${nulls}`]
-      : []),
-  ]
-  for (const fault of faults) io.err.write(`${fault}\n`)
-  return faults.length > 0 ? EXIT.belowThreshold : EXIT.ok
+  const nullFault =
+    maxNullRate !== undefined && nulls > maxNullRate
+      ? `missing scores: expected a share of at most ${maxNullRate}, got ${nulls}`
+      : null
+  return thresholdCode({ mean: meanKnown(known), minScore, nullFault }, io)
 }

@@ -99,19 +99,17 @@ const askJudge = async (
   io: Io,
   signal: AbortSignal,
 ): Promise<Wins> => {
-  const warn = (message: string) => io.err.write(`gradus: ${message}\n`)
   const asked = { ...options, judge, calls: 'rubric' as const }
-  const { grader, describe, close } = openCommandJudge(asked, warn, { form: WINNER_JUDGE })!
+  const { grader, describe, close } = openCommandJudge(asked, io, { form: WINNER_JUDGE })!
   try {
     const looks = await Promise.all(traces.map(own => pickWinners(grader, own, undefined, { signal })))
     io.err.write(`${describe()}\n`)
     const failed = looks.reduce((sum, own) => sum + own.failed, 0)
     const decided = looks.flatMap(({ comparisons }) => (comparisons.length > 0 ? [comparisons] : []))
-    if (decided.length === 0) warn(`${judge}: no usable answer; check --judge and --model`)
+    if (decided.length === 0) io.err.write(`gradus: ${judge}: no usable answer; check --judge and --model\n`)
     return { judge, ...winsIn(decided, traces[0].texts.length), questions: decided.length, failed }
   } finally {
-    await grader.close()
-    close()
+    await close()
   }
 }
 

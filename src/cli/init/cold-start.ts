@@ -4,7 +4,8 @@
  */
 
 import { join } from 'node:path'
-import { AnswerFile, type Ask, askAll, askInText, type SavedAnswer } from '../../measure/index.ts'
+import { AnswerFile, type SavedAnswer } from '../../measure/answers.ts'
+import { type Ask, askAll, askInText } from '../../measure/ask.ts'
 import {
   demonstrationsOf,
   type InstructionDemonstration,

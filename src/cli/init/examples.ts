@@ -6,7 +6,7 @@ import { grpoSchema } from '../../recipes/grpo/config.ts'
 import { rewardConfigSchema } from '../../serve/reward/config.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { fileFailure } from '../../util/file-failure.ts'
+import { withFile } from '../../util/file-failure.ts'
 import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { jsonSchemaOf } from '../../util/schema-keys.ts'
@@ -33,14 +33,6 @@ const withSchema = (files: Files, name: string, schema: Record<string, unknown>)
   ])
 }
 
-const write = (path: string, content: string | Uint8Array): void => {
-  try {
-    writeFileAtomic(path, content)
-  } catch (error) {
-    throw fileFailure(path, error, { doing: 'cannot be written' })
-  }
-}
-
 /** @throws DataError when a file is there already and `force` is not set */
 const refuseTaken = (folder: string, names: Iterable<string>, force: boolean): void => {
   const taken = [...names].map(name => join(folder, name)).filter(path => existsSync(path))
@@ -57,8 +49,9 @@ const writeExample = (folder: string, files: Files, force: boolean): string[] =>
   const written: string[] = []
   try {
     for (const [name, content] of files) {
-      write(join(folder, name), content)
-      written.push(join(folder, name))
+      const path = join(folder, name)
+      withFile(path, () => writeFileAtomic(path, content), { doing: 'cannot be written' })
+      written.push(path)
     }
   } catch (error) {
     if (!force) for (const path of written) rmSync(path, { force: true })

@@ -2,23 +2,15 @@
 
 import { availableParallelism } from 'node:os'
 import { fetchModel } from '../../model/fetch-model.ts'
-import {
-  checkLines,
-  checkRun,
-  type EngineSpeed,
-  enginePlanLines,
-  type Grading,
-  type PlanRequest,
-  parseAssumptions,
-  parseEngineSpeed,
-  parseGpus,
-  planEngineRange,
-  planLines,
-  planRange,
-  sizeNamed,
-} from '../../plan/index.ts'
+import { parseAssumptions } from '../../plan/assumptions.ts'
+import { checkRun } from '../../plan/check-run.ts'
+import { type EngineSpeed, parseEngineSpeed, planEngineRange } from '../../plan/engine-time.ts'
+import { checkLines, enginePlanLines, planLines } from '../../plan/format.ts'
+import { parseGpus } from '../../plan/gpus.ts'
+import { type Grading, type PlanRequest, planRange } from '../../plan/step-plan.ts'
 import { enginesOf } from '../../policy/open.ts'
 import { knownShape } from '../../recipes/common/known-models.ts'
+import { sizeNamed } from '../../recipes/common/model-size.ts'
 import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
@@ -26,7 +18,7 @@ import { parseJson } from '../../util/json.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { givenOption } from '../option-values.ts'
+import { refuseGiven } from '../option-values.ts'
 import { settingsOfRun } from '../train/fork.ts'
 import { resolveSettings, type Settings } from '../train/settings.ts'
 
@@ -56,10 +48,8 @@ const OF_GPUS = [
 /** @throws UsageError for an option that this kind of plan does not use */
 const refuseUnused = (options: PlanOptions): void => {
   const { check, gpus } = options
-  const refuse = (keys: readonly (keyof PlanOptions)[], beside: string) => {
-    const option = givenOption(options, keys)
-    if (option !== undefined) throw new UsageError(`${option}: has no effect beside ${beside}; leave it out`)
-  }
+  const refuse = (keys: readonly (keyof PlanOptions)[], beside: string) =>
+    refuseGiven(options, keys, `has no effect beside ${beside}; leave it out`)
   if (check !== undefined)
     refuse(['preset', 'set', 'assume', ...OF_GPUS], '--check, where the run knows its settings')
   else if (gpus === 'here') refuse(OF_GPUS, '--gpus here')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { AuditedEdit } from '../../measure/index.ts'
+import type { AuditedEdit } from '../../measure/audit.ts'
 import { FakeInferenceServer } from '../../policy/served/fake-server.fixture.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 

@@ -1,24 +1,20 @@
 /** @file `gradus rubric audit`: samples a model, edits what it said, and tells what a training would pay for each edit. */
 
 import { z } from 'zod'
-import { FormalGrader } from '../../grade/formal-grader.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import { RuleGrader } from '../../grade/rules/index.ts'
+import { answerLines, type SavedAnswer } from '../../measure/answers.ts'
 import {
   type Audit,
   type AuditedEdit,
   type AuditValue,
-  answerLines,
   auditOf,
   editedAnswers,
-  gradeAll,
-  isSilent,
   type PaidAnswer,
   paid,
   referenceAnswer,
-  type SavedAnswer,
-  savedAnswer,
-} from '../../measure/index.ts'
+} from '../../measure/audit.ts'
+import { savedAnswer } from '../../measure/grading.ts'
+import { isSilent } from '../../measure/metrics.ts'
 import {
   checkOptions,
   countedVerdicts,
@@ -26,16 +22,15 @@ import {
   verdictOptionsShape,
 } from '../../recipes/options/options.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
-import { Progress } from '../../runs/progress.ts'
 import { alignedTable } from '../../runs/report/page-text.ts'
 import { GradusError, UsageError } from '../../util/errors.ts'
 import { NONE, number, percent, plural, wholePercent } from '../../util/format.ts'
 import { assertWritable, writeOutput } from '../../util/output-file.ts'
 import { parseWith } from '../../util/schema.ts'
-import { openEvalJudges } from '../eval/judges.ts'
+import { openGraders } from '../eval/judges.ts'
 import { type EvalOptions, isSaved } from '../eval/options.ts'
 import { type Evaluation, prepare } from '../eval/prepare.ts'
-import { answersOf, type Side } from '../eval/sides.ts'
+import { answersOf, gradeWith, type Side } from '../eval/sides.ts'
 import { startLogprobs } from '../eval/start.ts'
 import { untilInterrupted } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
@@ -104,17 +99,11 @@ const audit = async (
   io: Io,
 ): Promise<{ audited: Audit; lines(): string }> => {
   const { options, problems, measured } = evaluation
-  const judges = await openEvalJudges(options, io)
-  const formal = new FormalGrader()
-  const pay = payer(
-    evaluation,
-    { rules: new RuleGrader(), formal, judge: judges.judge, heldOut: null },
-    work,
-    io,
-  )
+  const graders = await openGraders(options, io)
+  const pay = payer(evaluation, graders, work, io)
   try {
     const untouched_P = await pay(side.answers_P)
-    const rowOf = (p: number) => (own: PaidAnswer) => savedAnswer(measured, problems[p], own, judges)
+    const rowOf = (p: number) => (own: PaidAnswer) => savedAnswer(measured, problems[p], own, graders)
     side.keep?.(untouched_P.flatMap((own, p) => own.map(rowOf(p))))
     if (isSilent(untouched_P.flat())) throw silence(untouched_P.flat().length)
     const edited_P = await pay(editedAnswers(problems, untouched_P, options.seed))
@@ -131,9 +120,8 @@ const audit = async (
       io.err.write(`interrupted while answers were graded${afterwards(options)}\n`)
     throw error
   } finally {
-    for (const line of judges.lines()) io.err.write(`${line}\n`)
-    await formal.close()
-    await judges.close()
+    for (const line of graders.lines()) io.err.write(`${line}\n`)
+    await graders.close()
   }
 }
 
@@ -153,11 +141,12 @@ const afterwards = ({ out, model, judge, cache }: EvalOptions): string => {
 }
 
 const payer = (
-  { options, kind, task, problems }: Evaluation,
-  graders: Parameters<typeof gradeAll>[4],
+  evaluation: Evaluation,
+  graders: Awaited<ReturnType<typeof openGraders>>,
   { settings, start, signal }: AuditWork,
   io: Io,
 ): Pay => {
+  const { options, problems } = evaluation
   const score = scoringOf(settings, settings.nulls)
   // An adapter goes on what training starts from.
   const place = { ...options, against: start ?? (options.adapter === undefined ? options.model : undefined) }
@@ -168,16 +157,7 @@ const payer = (
     const once = once_P.flat()
     const startLogprob =
       once.length === 0 ? undefined : await startLogprobs(place, problems, once, io, '--start')
-    const progress = new Progress({
-      ...{ total: once.length, label: 'graded', unit: 'answer', stream: io.err },
-      quiet: options.json || graders.judge === null,
-    })
-    const graded_P = await gradeAll(
-      ...([kind, task, problems, once_P] as const),
-      { ...graders, score, ...(startLogprob && { startLogprob }) },
-      { onGraded: done => progress.update(done), signal },
-    )
-    progress.close()
+    const graded_P = await gradeWith(evaluation, once_P, { ...graders, score, startLogprob }, signal, io)
     return answers_P.map((answers, p) => {
       const byText = new Map(graded_P[p].map(own => [own.answer.response, own]))
       return answers.map(answer => {

@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import {
-  type AuthorRound,
   bankAuthor,
   chatAuthor,
   type RubricAuthor,
@@ -22,9 +21,9 @@ import { mapInOrder } from '../../util/in-order.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
-import { endpointOf } from '../endpoint.ts'
+import { namedEndpoint } from '../endpoint.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { type ModelOptions, withAuthor } from './model.ts'
+import { type ModelOptions, tellRound, WHY_STOPPED, withAuthor } from './model.ts'
 import { writeRubrics } from './output.ts'
 
 /** What a lone task without an id is called in messages. */
@@ -103,14 +102,6 @@ const dimensionsOf = ({ dimensions }: Task): string | undefined =>
   Array.isArray(dimensions) ? dimensions.map(text => `- ${text}`).join('\n') : dimensions
 
 /** A task with all its traces, those of other files included. */
-interface Material {
-  task: Task
-  id: string
-  positives: Trace[]
-  negatives: Trace[]
-  queries: { id?: string; query: string; positives: Trace[]; negatives: Trace[] }[]
-}
-
 const materialOf = (
   task: Task,
   id: string,
@@ -130,6 +121,8 @@ const materialOf = (
     })),
   }
 }
+
+type Material = ReturnType<typeof materialOf>
 
 /** One job of a task: all its traces, those of single questions included. */
 const wholeJob = ({ task, id, positives, negatives, queries }: Material): AuthorJob => ({
@@ -214,13 +207,6 @@ export interface AuthorCommandOptions
 
 type Written = { job: AuthorJob } & ({ found: WrittenRubric } | { error: string })
 
-const FAULTS = ['missing', 'redundant', 'ambiguous'] as const
-
-const STOPPED = {
-  'no-change': 'nothing left to change',
-  rounds: 'the rounds were used up',
-} as const
-
 /**
  * Writes a rubric for every task, or every question, and says on stderr what each round named. One that cannot be written is
  * named, the others are written, and the exit code becomes 1.
@@ -248,10 +234,7 @@ const checkOptions = ({ judge, model, bank, minCriteria, maxCriteria }: AuthorCo
     throw new UsageError(
       `rubric author: expected --judge URL with --model NAME, or --bank FILE, got ${bank === undefined ? 'neither' : 'both'}`,
     )
-  if (bank === undefined && endpointOf(judge!, model).model === undefined)
-    throw new UsageError(
-      '--judge: expected --model NAME beside it, or --judge URL#NAME, got no name of a model',
-    )
+  if (bank === undefined) namedEndpoint(judge!, model)
   if (minCriteria > maxCriteria)
     throw new UsageError(
       `--min-criteria: expected at most --max-criteria (${maxCriteria}), got ${minCriteria}`,
@@ -312,7 +295,7 @@ const writeAll = async (
         `${job.id}: the model is shown the first ${traces} of ${job.positives.length} good and ${job.negatives.length} bad traces; --traces for more\n`,
       )
     try {
-      const found = await author.write(job, { onRound: (round, i) => tell(job, round, i, io) })
+      const found = await author.write(job, { onRound: (round, i) => tellRound(round, i, io, `${job.id}: `) })
       io.err.write(`${job.id}: ${summary(found)}\n`)
       return { job, found }
     } catch (error) {
@@ -328,13 +311,8 @@ const writeAll = async (
   return written
 }
 
-const tell = ({ id }: AuthorJob, round: AuthorRound, index: number, io: Io): void => {
-  for (const fault of FAULTS)
-    for (const text of round[fault]) io.err.write(`${id}: round ${index + 1}: ${fault}: ${text}\n`)
-}
-
 const summary = ({ rubric, rounds, stopped, problem, separated }: WrittenRubric): string => {
-  const why = stopped === 'unusable' ? problem : STOPPED[stopped]
+  const why = stopped === 'unusable' ? problem : WHY_STOPPED[stopped]
   const ordered = separated === null ? '' : `; ${percent(separated)} of the pairs of traces in order`
   return `${rubric.criteria.length} criteria after ${plural(rounds.length, 'round')}: ${why}${ordered}`
 }

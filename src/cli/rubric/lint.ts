@@ -73,17 +73,15 @@ const readVerdicts = (files: readonly string[], outcomes: string | undefined): V
   const rows = joinRuns(files.map(readRun))
   if (outcomes === undefined) return rows
   const known = someJsonlLines(outcomes, 'outcome').map(({ place, text }) =>
-    parseOutcome(parseJson(text, place), place),
+    parseOutcome(parseRow(text, place), place),
   )
   return withOutcomes(rows, known)
 }
 
-const parseJson = (text: string, place: string): unknown => parseRow(text, place, value => value)
-
 /** Rows of a run. Those that `gradus grade` could not grade say so and hold no verdicts: they are left out. */
 const readRun = (file: string): VerdictRow[] =>
   someJsonlLines(file).flatMap(({ place, text }) => {
-    const value = parseJson(text, place)
+    const value = parseRow(text, place)
     const failed = value !== null && typeof value === 'object' && 'error' in value && !('verdicts' in value)
     return failed ? [] : [parseVerdictRow(value, place)]
   })

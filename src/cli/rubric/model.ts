@@ -1,11 +1,22 @@
-/** @file The model that writes rubrics for a command: an endpoint behind limits and retries. */
+/** @file The model that writes rubrics for a command, an endpoint behind limits and retries, and what is told of its rounds. */
 
 import { judgeFleet } from '../../chat/index.ts'
-import type { AuthorOptions } from '../../grade/author/index.ts'
-import { UsageError } from '../../util/errors.ts'
-import { endpointOf } from '../endpoint.ts'
+import type { AuthorOptions, AuthorRound } from '../../grade/author/index.ts'
+import { namedEndpoint } from '../endpoint.ts'
 import { unlessInterrupted } from '../interrupts.ts'
 import type { Io } from '../io.ts'
+
+/** Why revising ended. */
+export const WHY_STOPPED = {
+  'no-change': 'nothing left to change',
+  rounds: 'the rounds were used up',
+} as const
+
+/** Says what a round of revising named. */
+export const tellRound = (round: AuthorRound, index: number, io: Io, before = ''): void => {
+  for (const fault of ['missing', 'redundant', 'ambiguous'] as const)
+    for (const text of round[fault]) io.err.write(`${before}round ${index + 1}: ${fault}: ${text}\n`)
+}
 
 export interface ModelOptions {
   /** Address of the server, with `#NAME` at its end where `model` is absent. */
@@ -23,16 +34,11 @@ export interface ModelOptions {
  * @throws UsageError without a model; ConfigError for an endpoint or key that cannot be used; what the work throws.
  */
 export const withAuthor = async <T>(
-  { judge, model: named, apiKeyEnv, temperature, maxTokens, seed }: ModelOptions,
+  { judge, model, apiKeyEnv, temperature, maxTokens, seed }: ModelOptions,
   io: Io,
   work: (author: AuthorOptions) => Promise<T>,
 ): Promise<{ result: T | null; interrupted: boolean }> => {
-  const { url, model } = endpointOf(judge, named)
-  if (model === undefined)
-    throw new UsageError(
-      '--judge: expected --model NAME beside it, or --judge URL#NAME, got no name of a model',
-    )
-  const fleet = judgeFleet({ endpoints: [{ url, model, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }] })
+  const fleet = judgeFleet({ endpoints: [{ ...namedEndpoint(judge, model), apiKeyEnv }] })
   return unlessInterrupted(
     io,
     signal => work({ model: fleet, temperature, maxTokens, seed, signal }),

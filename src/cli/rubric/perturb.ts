@@ -3,7 +3,7 @@
 import { type FormatName, readRubricFile } from '../../rubric/formats/index.ts'
 import { type PerturbOptions, perturbRubric, VARIANTS, type Variant } from '../../rubric/perturb.ts'
 import { UsageError } from '../../util/errors.ts'
-import { closest } from '../../util/schema.ts'
+import { meantOr } from '../../util/schema.ts'
 import { EXIT, type Io } from '../io.ts'
 import { writeRubrics } from './output.ts'
 
@@ -41,8 +41,7 @@ export const perturbCommand = (path: string, options: PerturbCommandOptions, io:
 const variantNamed = (name: string): Variant => {
   if (Object.hasOwn(VARIANTS, name)) return name as Variant
   const names = Object.keys(VARIANTS)
-  const near = closest(name, names)
   throw new UsageError(`--variant: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
-    hint: near ? `did you mean ${near}?` : 'choose one of them',
+    hint: meantOr(name, names, 'choose one of them'),
   })
 }

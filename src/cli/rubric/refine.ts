@@ -11,7 +11,7 @@ import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { formatRate } from '../grade/judge.ts'
 import { EXIT, type Io } from '../io.ts'
-import { type ModelOptions, withAuthor } from './model.ts'
+import { type ModelOptions, tellRound, WHY_STOPPED, withAuthor } from './model.ts'
 import { writeRubrics } from './output.ts'
 
 export interface RefineCommandOptions extends Omit<ModelOptions, 'judge'> {
@@ -57,10 +57,7 @@ export const refineCommand = async (
         rubric: file?.items[0].rubric,
         subject,
         rounds,
-        onRound: (round, index) => {
-          for (const fault of ['missing', 'redundant', 'ambiguous'] as const)
-            for (const text of round[fault]) io.err.write(`round ${index + 1}: ${fault}: ${text}\n`)
-        },
+        onRound: (round, index) => tellRound(round, index, io),
       },
     ),
   )
@@ -70,11 +67,7 @@ export const refineCommand = async (
     ? { ...file, items: [item] }
     : { format: 'native', layout: 'single', items: [item] }
   writeRubrics(written, { out: options.out, like: path }, io)
-  const why = {
-    'no-change': 'nothing left to change',
-    rounds: 'the rounds were used up',
-    unusable: result.problem,
-  }
+  const why = { ...WHY_STOPPED, unusable: result.problem }
   io.err.write(`${result.rounds.length} rounds: ${why[result.stopped]}\n`)
   return result.stopped === 'unusable' ? EXIT.failed : EXIT.ok
 }

@@ -19,13 +19,9 @@ export interface BuildOptions {
 const TOLD_EVERY = 100_000
 
 const settingsOf = ({ maxChars, k1, b }: BuildOptions) => {
-  const given = {
-    ...(maxChars !== undefined && { maxChars }),
-    ...(k1 !== undefined && { k1 }),
-    ...(b !== undefined && { b }),
-  }
+  const given = { maxChars, k1, b }
   const result = buildSchema.safeParse(given)
-  if (result.success) return given
+  if (result.success) return result.data
   const { path, message } = result.error.issues[0]
   const option = path[0] === 'maxChars' ? '--max-chars' : `--${String(path[0])}`
   throw new UsageError(`${option}: ${message}`)

@@ -2,8 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { MODEL_HELP } from '../model-help.ts'
-import { count, sampleBitsOption } from '../option-values.ts'
+import { count, MODEL_HELP, sampleBitsOption } from '../option-values.ts'
 import type { ServeChatOptions } from './chat.ts'
 import { limit, port } from './options.ts'
 import { serveRewardBy } from './reward-command.ts'

@@ -4,6 +4,7 @@ import { InvalidArgumentError } from 'commander'
 import { isLoopback } from '../../serve/http/pages.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io } from '../io.ts'
+import { numberThat } from '../option-values.ts'
 
 /** Collects `name=number`. */
 export const limit = (text: string, before: Record<string, number> = {}): Record<string, number> => {
@@ -26,12 +27,8 @@ export const limitsOf = <Limits>(
   }
 }
 
-export const port = (text: string): number => {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
-    throw new InvalidArgumentError('Expected a port, 0 to 65535.')
-  return value
-}
+export const port = (text: string): number =>
+  numberThat(text, n => Number.isInteger(n) && n >= 0 && n <= 65_535, 'a port, 0 to 65535')
 
 /** What clients must send, from the environment; null where no variable is named. @throws UsageError for one that is empty */
 export const keyOf = (option: string, variable: string | undefined): string | null => {

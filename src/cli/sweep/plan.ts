@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { decisive, type Job, readRecord, runDir, type Training } from '../../experiments/index.ts'
+import { decisive, type Job, runDir, type Training } from '../../experiments/plan/jobs.ts'
+import { readRecord } from '../../experiments/run/ledger.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'

@@ -2,7 +2,10 @@
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { isDone, type Job, provenanceNow, readRecord, runDir, runJobs } from '../../experiments/index.ts'
+import { type Job, runDir } from '../../experiments/plan/jobs.ts'
+import { isDone, readRecord } from '../../experiments/run/ledger.ts'
+import { provenanceNow } from '../../experiments/run/provenance.ts'
+import { runJobs } from '../../experiments/run/runner.ts'
 import { compareMany } from '../../runs/compare/compare.ts'
 import { takeLock } from '../../runs/lock.ts'
 import { isRun } from '../../runs/readers.ts'
@@ -127,14 +130,12 @@ type Failed = Awaited<ReturnType<typeof runJobs>>['failed']
 
 /** Table on stdout, page in the sweep's folder, of all runs that there are. */
 const conclude = (plan: SweepPlan, failed: Failed, options: SweepOptions, io: Io): number => {
-  const { dir, jobs, combinations, record } = plan
+  const { dir, jobs, record } = plan
   const code = failed.length > 0 ? EXIT.failed : EXIT.ok
   for (const { job, message } of failed) io.err.write(`${job.id}: failed: ${message}\n`)
   const present = jobs.filter(job => isRun(runDir(job)))
   const page = join(dir, 'compare.html')
-  const labels = new Map(
-    present.map(job => [runDir(job), axisLabel(seenOf(combinations.get(job.id)!, record.varied))]),
-  )
+  const labels = new Map(present.map(job => [runDir(job), axisLabel(record.runs[job.id])]))
   const onlySeeds = record.varied.every(key => key === 'seed')
   const compared =
     present.length > 0
@@ -154,6 +155,3 @@ const conclude = (plan: SweepPlan, failed: Failed, options: SweepOptions, io: Io
   else if (compared) io.out.write(`\n${compared.text}\npage  ${page}\n`)
   return code
 }
-
-const seenOf = (combination: Readonly<Record<string, unknown>>, varied: readonly string[]) =>
-  Object.fromEntries(Object.entries(combination).filter(([key]) => varied.includes(key)))

@@ -63,8 +63,6 @@ export interface Fork {
 /** The same settings, for a run that is no fork. */
 const noFork = (settings: Settings): Fork => ({ settings, release: () => {} })
 
-const configOf = (run: string): Tree => readRunInfo(run).config as Tree
-
 /**
  * Puts a fork's checkpoint into the folder of the new run; of a run that goes on, takes the one that it has.
  * @param from what `--from` said
@@ -79,7 +77,7 @@ export const beginFork = (
   if (resume !== false && isRun(dir)) return goOnForked(settings, dir)
   if (from === undefined) return noFork(settings)
   const source: ForkSource = findFork(from)
-  const parent = configOf(source.run)
+  const parent = readRunInfo(source.run).config as Tree
   const forkedFrom = { run: source.run, step: source.step }
   // What cannot be forked is refused before anything is written.
   const planned = fromCheckpoint(settings, source.checkpoint, parent)

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../util/errors.ts'
 import { valueInside } from '../../util/own-value.ts'
-import { closest } from '../../util/schema.ts'
+import { meantOr } from '../../util/schema.ts'
 import { jsonSchemaOf, type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type SettingsRequest } from './settings.ts'
@@ -51,25 +51,19 @@ const within = (keys: readonly Listed[], section: string | true): readonly Liste
     ({ path }) => path === section || path.startsWith(`${section}.`) || path.startsWith(`${section}[`),
   )
   if (found.length > 0) return found
-  const near = closest(
-    section,
-    keys.map(({ path }) => path),
-  )
+  const paths = keys.map(({ path }) => path)
   throw new UsageError(`--settings: expected a key or section, got ${JSON.stringify(section)}`, {
-    hint: near ? `did you mean ${near}?` : 'leave it out for all of them',
+    hint: meantOr(section, paths, 'leave it out for all of them'),
   })
 }
 
-export interface ListOptions {
-  /** A section (`rollout`), or true for everything. */
-  section: string | true
-  json?: boolean
-}
-
-/** Prints the settings of a recipe, or of a file with what it changes. Returns the exit code. */
+/**
+ * Prints the settings of a recipe, or of a file with what it changes. Returns the exit code.
+ * @param options section: one (`rollout`), or true for everything
+ */
 export const listSettings = async (
   request: SettingsRequest,
-  { section, json }: ListOptions,
+  { section, json }: { section: string | true; json?: boolean },
   io: Io,
 ): Promise<number> => {
   const { entry, config, preset } = await resolveSettings(request)

@@ -42,17 +42,11 @@ export const isServed = (options: ServedModelOptions, keyOption: string): boolea
 
 /** @throws ConfigError, ServedError */
 export const openServed = ({
-  model,
+  model: url,
   dialect,
   apiKeyEnv,
   concurrency,
-}: ServedModelOptions): Promise<ServedModel> =>
-  ServedModel.open({
-    url: model,
-    ...(dialect !== undefined && { dialect }),
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-    ...(concurrency !== undefined && { concurrency }),
-  })
+}: ServedModelOptions): Promise<ServedModel> => ServedModel.open({ url, dialect, apiKeyEnv, concurrency })
 
 export const identityOf = (
   { server, name, dialect }: ServedModel,

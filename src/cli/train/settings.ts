@@ -7,7 +7,7 @@ import { loadRecipe, meantBy, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
 import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { isRecord } from '../../util/own-value.ts'
-import { closest, describeValue, knownKeys, knownKeysOfAny, parseWith } from '../../util/schema.ts'
+import { describeValue, knownKeys, knownKeysOfAny, meantOr, parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 
@@ -83,9 +83,8 @@ const mergeSettings = (
 const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigError): string => {
   if (typeof name === 'string' && Object.hasOwn(RECIPES_BY_NAME, name)) return name
   const names = Object.keys(RECIPES_BY_NAME)
-  const near = typeof name === 'string' ? closest(name, names) : null
   throw new ErrorKind(`${source}: expected one of ${names.join(', ')}, got ${describeValue(name)}`, {
-    hint: near ? `did you mean ${near}?` : 'choose a recipe, or the path of a YAML file',
+    hint: meantOr(String(name), names, 'choose a recipe, or the path of a YAML file'),
   })
 }
 
@@ -107,9 +106,8 @@ const readSettingsFile = (path: string): Tree => {
 const presetOf = (entry: RecipeEntry, name: string) => {
   if (Object.hasOwn(entry.presets, name)) return entry.presets[name].config
   const names = Object.keys(entry.presets)
-  const near = closest(name, names)
   throw new UsageError(`--preset: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
-    hint: near ? `did you mean ${near}?` : 'choose one of these',
+    hint: meantOr(name, names, 'choose one of these'),
   })
 }
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evalRowOf } from '../../runs/eval-row.fixture.ts'
+import { evalRow, evalRowOf } from '../../runs/eval-row.fixture.ts'
 import { RunFolder } from '../../runs/index.ts'
 import { loadReportData } from '../../runs/report/data.ts'
 import { buildFakeRun } from '../../runs/report/fake-run.fixture.ts'
 import { renderReport } from '../../runs/report/report.ts'
-import { formatSummary, stepTime, summarise, summaryJson } from './summary.ts'
+import { evalLine, formatSummary, stepTime, summarise, summaryJson } from './summary.ts'
 
 describe('the summary of a run', () => {
   let folder: string
@@ -95,4 +95,12 @@ describe('the summary of a run', () => {
     expect(sets[0].after?.balance).toMatchObject({ trueBias: 0.03 })
     expect(sets[0].after).not.toHaveProperty('items')
   })
+})
+
+it('an evaluation in a line says how many verdicts it lacks', () => {
+  const line = (judgeNullRate?: number) => evalLine(evalRow(0.884, { step: 12, n: 16, judgeNullRate }))
+  expect(line()).toBe('step 12, real: answers right 88.4% (16 problems)')
+  expect(line(0)).toBe(line())
+  expect(line(0.0312)).toBe('step 12, real: answers right 88.4% (16 problems, 3.1% of verdicts missing)')
+  expect(line(0.0001)).toContain('(16 problems, less than 0.1% of verdicts missing)')
 })

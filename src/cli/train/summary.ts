@@ -6,6 +6,7 @@ import { pageText, TERMINAL } from '../../runs/report/page-text.ts'
 import { profileSection } from '../../runs/report/profile.ts'
 import { setPanels } from '../../runs/report/tables.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
+import { describeScore, greedyName, headlineScores, missingVerdicts, scoreValue } from '../../runs/scores.ts'
 import { percent, plural } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 
@@ -88,4 +89,17 @@ export const summaryJson = ({ steps, sets, time }: Summary) => {
     sets: sets.map(({ set, before, after }) => ({ set, before: brief(before), after: brief(after) })),
     time,
   }
+}
+
+/** An evaluation in a line, as it is reported while a run goes on: `step 20, real: correct and proved 41.0%, answers right 80.0%; greedy 52.0% and 84.0% (100 problems)`. */
+export const evalLine = (row: EvalRow): string => {
+  const headline = headlineScores([row])
+  const scores = headline.map(name => `${describeScore(name, [row])} ${percent(scoreValue(row, name))}`)
+  const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
+  const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
+  const sources = Object.entries(row.bySource ?? {}).map(
+    ([name, own]) => `; ${name} ${percent(own.scores.accuracy?.value)} right`,
+  )
+  const over = [plural(row.n, 'problem'), missingVerdicts(row)].filter(part => part !== null).join(', ')
+  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded}${sources.join('')} (${over})`
 }

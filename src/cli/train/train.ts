@@ -15,13 +15,13 @@ import { checkTrackers } from '../../runs/trackers/trackers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
+import { onInterrupts } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
 import { optionWords } from '../option-values.ts'
 import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
-import { evalLine } from './eval-line.ts'
 import { beginFork, type Fork, settingsOfRun } from './fork.ts'
 import { type BaseSettings, resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
-import { formatSummary, summarise, summaryJson } from './summary.ts'
+import { evalLine, formatSummary, summarise, summaryJson } from './summary.ts'
 
 export interface TrainOptions extends Omit<SettingsRequest, 'target'> {
   out?: string
@@ -89,7 +89,7 @@ const carryOut = async (
       dashboard = dashboardBeside(dir, text => display.say(text))
   }
   const { download } = display
-  const { signal } = interrupt.ending
+  const { signal } = interrupt
   try {
     if (howToBegin(options) === false)
       await refuseTooLarge(planOf(settings, dir, options, { download, signal }))
@@ -99,13 +99,7 @@ const carryOut = async (
       acceptRows: options.acceptRows,
       preset: settings.preset,
       forkedFrom,
-      events: {
-        ...display.events,
-        download,
-        signal,
-        onPhase,
-        shouldStop: () => interrupt.stopping,
-      },
+      events: { ...display.events, download, signal, onPhase, shouldStop: () => signal.aborted },
     })
     display.close()
     const seconds = (performance.now() - startMs) / 1000
@@ -133,9 +127,6 @@ const warningsOf = (dir: string) =>
   readEvents(dir).flatMap(({ monitor, turn, step, message }) =>
     monitor !== undefined && turn === 'on' ? [{ monitor, step, message }] : [],
   )
-
-const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
-  `${monitor} (step ${step})`
 
 /** @throws GradusError where the device that is named is not there, and what a run would throw before it loads a model */
 const planOf = async (
@@ -216,14 +207,12 @@ const resumeCommand = (target: string | undefined, options: TrainOptions, dir: s
 
 /** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */
 const stopper = (io: Io, display: Display) => {
-  const state = { stopping: false, ending: new AbortController(), release: () => {} }
-  state.release = io.onInterrupt(() => {
-    if (state.stopping) process.exit(EXIT.interrupted)
-    state.stopping = true
-    state.ending.abort(new Interrupted())
+  const ending = new AbortController()
+  const release = onInterrupts(io, () => {
+    ending.abort(new Interrupted())
     display.say('stopping after this step, with a checkpoint to go on from; Ctrl+C again quits at once')
   })
-  return state
+  return { signal: ending.signal, release }
 }
 
 /** Key metrics of a step, those that it has. */
@@ -331,8 +320,8 @@ const tellEnd = (end: End, place: string, { json }: TrainOptions, io: Io): void 
   }
   const text = formatSummary(summary)
   if (text !== '') io.out.write(`\n${text}\n\n`)
-  if (warnings.length > 0)
-    io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
+  const warned = warnings.map(({ monitor, step }) => `${monitor} (step ${step})`)
+  if (warned.length > 0) io.out.write(`warnings    ${warned.join(', ')}; see the report\n`)
   if (report) io.out.write(`report      ${report}\n`)
   if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
   if (end.stoppedBy !== null)

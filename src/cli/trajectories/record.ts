@@ -65,12 +65,7 @@ interface Question {
 const readQuestions = (path: string): Question[] => {
   const seen = new Set<string>()
   return someJsonlLines(path, 'question').map(({ text, place }, i) => {
-    const row = parseWith(
-      questionSchema,
-      parseRow(text, place, value => value),
-      place,
-      DataError,
-    )
+    const row = parseWith(questionSchema, parseRow(text, place), place, DataError)
     const id = String(row.id ?? i + 1)
     if (seen.has(id))
       throw new DataError(`${place}: expected ids that are all different, got ${JSON.stringify(id)} again`)

@@ -11,9 +11,10 @@ import { attemptKey, type RecordingFile } from '../../util/recording-file.ts'
 import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
-import { endpointOf } from '../endpoint.ts'
+import { namedEndpoint } from '../endpoint.ts'
+import { onInterrupts } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
-import { givenOption } from '../option-values.ts'
+import { refuseGiven } from '../option-values.ts'
 
 export interface TeachingOptions {
   out: string
@@ -40,32 +41,20 @@ export const TEACHER_FLAGS = [
 
 /** @throws UsageError for options that do not go together; ConfigError for a file or an endpoint that cannot be used */
 export const openTeacher = (options: TeachingOptions, io: Io): JudgeFleet => {
-  const { teacher, model: named, fleet, apiKeyEnv, concurrency, timeout, retries } = options
+  const { teacher, model, fleet, apiKeyEnv, concurrency, timeout, retries } = options
   const runtime = { onWarning: (message: string) => void io.err.write(`gradus: ${message}\n`) }
   if ((fleet === undefined) === (teacher === undefined))
     throw new UsageError(
       `trajectories: expected --teacher URL with --model NAME, or --fleet FILE, got ${fleet === undefined ? 'neither' : 'both'}`,
     )
   if (fleet !== undefined) {
-    const stray = givenOption(options, ['model', 'apiKeyEnv'])
-    if (stray) throw new UsageError(`${stray}: expected nothing beside --fleet, which names it`)
+    refuseGiven(options, ['model', 'apiKeyEnv'], 'expected nothing beside --fleet, which names it')
     return judgeFleet(parseWith(fleetSchema, parseYaml(readText(fleet), fleet), fleet), runtime)
   }
-  const { url, model } = endpointOf(teacher!, named, { url: '--teacher', model: '--model' })
-  if (model === undefined)
-    throw new UsageError(
-      '--teacher: expected --model NAME beside it, or --teacher URL#NAME, got no name of a model',
-    )
+  const named = namedEndpoint(teacher!, model, '--teacher')
   const attemptTimeoutMs = timeout * 1000
-  const endpoint = {
-    url,
-    model,
-    concurrency,
-    attemptTimeoutMs,
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-  }
   const settings: FleetOptions = {
-    endpoints: [endpoint],
+    endpoints: [{ ...named, concurrency, attemptTimeoutMs, apiKeyEnv }],
     retries,
     deadlineMs: Math.max(600_000, (retries + 1) * attemptTimeoutMs),
   }
@@ -150,11 +139,11 @@ export const recordAttempts = async <Item extends Asked, Done extends Row>(
   const stop = new AbortController()
   const quit = new AbortController()
   setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => {
-    if (!stop.signal.aborted)
-      io.err.write('gradus: finishing the attempts under way; Ctrl+C again gives them up\n')
-    ;(stop.signal.aborted ? quit : stop).abort()
-  })
+  const first = () => {
+    io.err.write('gradus: finishing the attempts under way; Ctrl+C again gives them up\n')
+    stop.abort()
+  }
+  const stopListening = onInterrupts(io, first, () => quit.abort())
   const tally = { recorded: 0, answered: 0, failed: 0 }
   try {
     const { count, jobs } = jobsOf(recorder)

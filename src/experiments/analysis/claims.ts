@@ -15,7 +15,7 @@ import {
 } from './analysis.ts'
 import { type ClaimEvidence, claimEvidence, type PairEvidence } from './evidence.ts'
 import type { Ladder } from './pairs.ts'
-import { type DecisionRule, RULE } from './rules.ts'
+import { type DecisionRule, type DecisionRules, RULE } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
 import {
   type ClaimStatus,
@@ -38,11 +38,13 @@ interface Judgement extends ClaimVerdict {
   adjustedContraryP: number
 }
 
-export interface ArmComparison extends PairEvidence, Judgement {
+interface Measured extends PairEvidence {
   statistics: PairStatistics | null
   /** Of a trend: Jonckheere and Terpstra's test over all arms; its p is the comparison's. */
   trend?: TrendTest
 }
+
+export interface ArmComparison extends Measured, Judgement {}
 
 /** A status under the rule that was at work when the claim was registered. */
 export interface RegisteredVerdict extends ClaimVerdict {
@@ -77,11 +79,6 @@ export const detectableOf = (
   status === 'reproduced' || statistics === null || test === 'mcnemar'
     ? null
     : { effect: statistics.detectable }
-
-interface Measured extends PairEvidence {
-  statistics: PairStatistics | null
-  trend?: TrendTest
-}
 
 interface MeasuredClaim extends Omit<ClaimEvidence, 'comparisons'> {
   comparisons: Measured[]
@@ -221,19 +218,11 @@ const judge = (
   })
 }
 
-/** How the claims are judged. */
-export interface ClaimJudging {
-  /** The rule that decides; the newest unless told. */
-  rule?: DecisionRule
-  /** The one at registration; the same unless told. */
-  registeredRule?: DecisionRule
-}
-
 /** Every claim, judged by what its runs gave. Under the rule at registration too, where that is another one. */
 export const judgeClaims = (
   registration: Registration,
   evidence: readonly ClaimEvidence[],
-  { rule = RULE, registeredRule = rule }: ClaimJudging = {},
+  { rule = RULE, registeredRule = rule }: DecisionRules = {},
 ): ClaimResult[] => {
   const measured = measure(registration, evidence)
   const former =
@@ -249,7 +238,7 @@ export const judgeClaims = (
 export const analyseClaims = (
   registration: Registration,
   runs: readonly FinishedRun[],
-  judging: ClaimJudging = {},
+  judging: DecisionRules = {},
 ): ClaimResult[] => judgeClaims(registration, claimEvidence(registration, runs), judging)
 
 /** A claim's status alone, as a block of seeds or a look has it. */

@@ -4,7 +4,7 @@ import { type FinishedRun, metricNamed } from '../metrics/index.ts'
 import { type MetricChoice, START } from '../plan/registration.ts'
 import { comparePairs, LEVEL, MIN_PAIRS, type PairStatistics } from './analysis.ts'
 import { evidenceOfPairs, type PairEvidence } from './evidence.ts'
-import { type DecisionRule, RULE } from './rules.ts'
+import { type DecisionRule, type DecisionRules, RULE } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
 
 /**
@@ -90,17 +90,12 @@ const outcomeOf = ({ above, gain }: Gains, smallestEffect: number): ControlOutco
   return isKept && isEnough(above) && above.interval[0] > 0 ? 'passed' : 'open'
 }
 
-interface Rules {
-  rule?: DecisionRule
-  registeredRule?: DecisionRule
-}
-
 /** A control, judged by what its pairs gave; under the rule at registration too, where that is another one. */
 export const judgeControl = (
   { kind, arm, note = null }: Pick<ControlResult, 'kind' | 'arm' | 'note'>,
   evidence: ControlEvidence,
   { smallestEffect }: Pick<Control, 'smallestEffect'>,
-  { rule = RULE, registeredRule = rule }: Rules = {},
+  { rule = RULE, registeredRule = rule }: DecisionRules = {},
 ): ControlResult => {
   const { pairs, startErrors } = evidence.gain
   const startError = sharedErrorOf(pairs, startErrors)
@@ -121,6 +116,6 @@ export const analyseControl = (
   control: Control,
   kind: string,
   arm: string,
-  rules: Rules = {},
+  rules: DecisionRules = {},
 ): ControlResult =>
   judgeControl({ kind, arm, note: noteOf(runs, arm) }, evidenceOf(runs, control, arm), control, rules)

@@ -11,6 +11,7 @@ import {
 } from '../metrics/index.ts'
 import { plannedFor } from '../plan/blocks.ts'
 import {
+  armsAgainstStart,
   armsOf,
   type Claim,
   comparisonsOf,
@@ -18,7 +19,6 @@ import {
   equalsOf,
   type MetricChoice,
   type Registration,
-  START,
 } from '../plan/registration.ts'
 import type { ItemStatistics, RunPair } from './analysis.ts'
 import { type Ladder, ladderOf, type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
@@ -63,9 +63,8 @@ export interface ClaimEvidence {
 }
 
 const valuesOf = (runs: readonly FinishedRun[], claim: Claim, { metric, options }: Reading): RunValue[] => {
-  const comparisons = comparisonsOf(claim)
   // What an arm started from is shown once, as the first arm that is compared with it found it.
-  const against = comparisons.find(({ b }) => b === START)?.a ?? comparisons[0].a
+  const against = armsAgainstStart(claim)[0] ?? armsOf(claim)[0]
   return armsOf(claim).flatMap(arm =>
     [...runsOf(runs, arm, against).values()].map(run => {
       const peers = peersOf(runs, run)

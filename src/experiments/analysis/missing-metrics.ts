@@ -5,7 +5,7 @@
 
 import { curveOf } from '../../runs/report/bands.ts'
 import { scoreNamesOf } from '../../runs/scores.ts'
-import { closest } from '../../util/schema.ts'
+import { meantOr } from '../../util/schema.ts'
 import { scoreNameIn } from '../metrics/evaluation.ts'
 import { evalsOn, type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
 import {
@@ -15,10 +15,9 @@ import {
   equalsOf,
   type MetricChoice,
   metricText,
+  namesUnder,
   type Registration,
 } from '../plan/registration.ts'
-
-const setsOf = ({ evals }: FinishedRun): string[] => [...new Set(evals.map(({ set }) => set))]
 
 /** Dotted names of the values of a step. */
 const curvesOf = ({ metrics }: FinishedRun): string[] =>
@@ -26,33 +25,20 @@ const curvesOf = ({ metrics }: FinishedRun): string[] =>
     value !== null && typeof value === 'object' ? Object.keys(value).map(name => `${key}.${name}`) : [key],
   )
 
-const orNear = (name: string, known: readonly string[], otherwise: string): string => {
-  const near = closest(name, known)
-  return near ? `did you mean ${near}?` : otherwise
-}
-
-/** Everything that options name under one of these keys, however deep. */
-const namesUnder = (options: unknown, keys: readonly string[]): string[] => {
-  if (options === null || typeof options !== 'object') return []
-  return Object.entries(options).flatMap(([key, value]) =>
-    keys.includes(key) && typeof value === 'string' ? [value] : namesUnder(value, keys),
-  )
-}
-
 /** What a run offers in place of a set, a curve or a score that it lacks; null when it has all that are named. */
 const instead = (run: FinishedRun, options: Readonly<Record<string, unknown>>): string | null => {
-  const sets = setsOf(run)
+  const sets = [...new Set(run.evals.map(row => row.set))]
   const set = namesUnder(options, ['set', 'minus']).find(name => !sets.includes(name))
-  if (set !== undefined) return orNear(set, sets, `its test sets are ${sets.join(', ')}`)
+  if (set !== undefined) return meantOr(set, sets, `its test sets are ${sets.join(', ')}`)
   const key = namesUnder(options, ['key']).find(name => curveOf(run.metrics, name).length === 0)
-  if (key !== undefined) return orNear(key, curvesOf(run), 'its metrics.jsonl has the names')
+  if (key !== undefined) return meantOr(key, curvesOf(run), 'its metrics.jsonl has the names')
   const rows = evalsOn(run, typeof options.set === 'string' ? options.set : undefined)
   const scores = scoreNamesOf(rows)
   const named = namesUnder(options, ['score', 'minusScore', 'train'])
   const score = named.find(name => rows.every(row => !(scoreNameIn(row, name) in row.scores)))
   return score === undefined || rows.length === 0
     ? null
-    : orNear(score, scores, `its scores are ${scores.join(', ')}`)
+    : meantOr(score, scores, `its scores are ${scores.join(', ')}`)
 }
 
 const ofMetric = (run: FinishedRun, choice: MetricChoice, place: string): string[] => {

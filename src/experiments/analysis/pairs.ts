@@ -17,8 +17,6 @@ export interface Reading {
   options: unknown
 }
 
-const keyOf = ({ start, seed }: Pick<FinishedRun, 'start' | 'seed'>) => `${start}/${seed}`
-
 /** Runs by arm, by start and seed. The arm `start` is made from the runs of the arm that it is compared with. */
 export const runsOf = (
   runs: readonly FinishedRun[],
@@ -26,7 +24,7 @@ export const runsOf = (
   against: string,
 ): Map<string, FinishedRun> => {
   const own = runs.filter(run => run.arm === (arm === START ? against : arm))
-  return new Map(own.map(run => [keyOf(run), arm === START ? beforeTraining(run) : run]))
+  return new Map(own.map(run => [`${run.start}/${run.seed}`, arm === START ? beforeTraining(run) : run]))
 }
 
 /** What a run has spent until a step, by what two arms may be compared at. */

@@ -78,6 +78,14 @@ export const DECISION_RULES: readonly DecisionRule[] = [
 /** The rule that decides now. */
 export const RULE = DECISION_RULES[DECISION_RULES.length - 1]
 
+/** How claims and controls are judged. */
+export interface DecisionRules {
+  /** The rule that decides; the newest unless told. */
+  rule?: DecisionRule
+  /** The one at registration; the same unless told. */
+  registeredRule?: DecisionRule
+}
+
 /** @throws ConfigError for a version that this Gradus does not know */
 export const decisionRuleOf = (version: number, place: string): DecisionRule => {
   const rule = DECISION_RULES.find(each => each.version === version)

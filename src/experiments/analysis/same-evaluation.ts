@@ -30,15 +30,12 @@ const byItems = (before: EvalRow, now: EvalRow): string | null => {
 
 /** Without problems by name: by the scores of evaluations of one size. */
 const byScores = (before: EvalRow, now: EvalRow): string | null => {
-  const name =
-    before.n !== now.n ? undefined : Object.keys(now.scores).find(each => !sameScore(before, now, each))
+  const isOther = (each: string) => !isSame(scoreValue(before, each), scoreValue(now, each))
+  const name = before.n !== now.n ? undefined : Object.keys(now.scores).find(isOther)
   return name === undefined
     ? null
     : `${name} on ${now.set} was ${number(scoreValue(before, name))} and is ${number(scoreValue(now, name))}`
 }
-
-const sameScore = (before: EvalRow, now: EvalRow, name: string): boolean =>
-  isSame(scoreValue(before, name), scoreValue(now, name))
 
 const byLength = (before: EvalRow, now: EvalRow): string | null =>
   before.n !== now.n || isSame(before.responseTokens, now.responseTokens)

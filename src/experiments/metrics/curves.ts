@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import { type CurvePoint, curveOf, smoothed } from '../../runs/report/bands.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { type FinishedRun, type Metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
+import { type FinishedRun, type Metric, metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
 
 /** Steps from `first` to `last`, both of them included. */
 interface Span {
@@ -70,26 +70,9 @@ const STATISTICS = {
 
 const NAMES = [...(Object.keys(STATISTICS) as (keyof typeof STATISTICS)[]), 'slope'] as const
 
-/** Where in a run a curve is read: around the step at which another curve first reaches a level. */
-interface Matched {
-  key: string
-  level?: number
-  among?: string[]
-  window: number
-  span: number
-}
-
-interface CurveOptions {
-  key: string
-  statistic: (typeof NAMES)[number]
-  window: number
-  from?: number
-  to?: number
-  matched?: Matched
-}
-
 const share = z.number().min(0).max(1)
 
+/** Where in a run a curve is read: around the step at which another curve first reaches a level. */
 const matchedSchema = z
   .strictObject({
     /** The curve that is to be alike, such as a reward. */
@@ -104,6 +87,21 @@ const matchedSchema = z
   .refine(
     ({ level, among }) => (level === undefined) !== (among === undefined),
     'either level (a number) or among (the arms of which the lowest counts); give one of them',
+  )
+type Matched = z.output<typeof matchedSchema>
+
+const curveOptions = z
+  .strictObject({
+    key: z.string(),
+    statistic: z.enum(NAMES).default('mean'),
+    window: z.int().positive().default(1),
+    from: share.optional(),
+    to: share.optional(),
+    matched: matchedSchema.optional(),
+  })
+  .refine(
+    ({ from, to, matched }) => matched === undefined || (from === undefined && to === undefined),
+    'no from or to beside matched, which says itself where the curve is read; leave them out',
   )
 
 /** The level at which runs are compared; null where one of them is not there, or does not have the curve. */
@@ -133,21 +131,9 @@ const matchedSpan = (run: FinishedRun, matched: Matched, peers?: Peers): (Span &
   return { at: reached.step, first: reached.step - half, last: reached.step + half }
 }
 
-const curve: Metric<CurveOptions> = {
+const curve = metric({
   summary: `a statistic of a training curve (${NAMES.join(', ')}), smoothed over \`window\` steps, from one place in the run to another`,
-  options: z
-    .strictObject({
-      key: z.string(),
-      statistic: z.enum(NAMES).default('mean'),
-      window: z.int().positive().default(1),
-      from: share.optional(),
-      to: share.optional(),
-      matched: matchedSchema.optional(),
-    })
-    .refine(
-      ({ from, to, matched }) => matched === undefined || (from === undefined && to === undefined),
-      'no from or to beside matched, which says itself where the curve is read; leave them out',
-    ),
+  options: curveOptions,
   unit: 'number',
   among: ({ matched }) => matched?.among ?? [],
   value: (run, options, peers) => {
@@ -164,19 +150,14 @@ const curve: Metric<CurveOptions> = {
     const span = matchedSpan(run, options.matched, peers)
     return span && { matchedStep: span.at }
   },
-}
+})
 
 /** The steps that are read; a matched span may reach beyond the run, and its slope is per whole span all the same. */
-const readSpan = (run: FinishedRun, { matched, from, to }: CurveOptions, peers?: Peers): Span | null =>
-  matched ? matchedSpan(run, matched, peers) : spanOf({ from, to }, run.steps)
-
-interface PeakOptions {
-  key: string
-  window: number
-  before: number
-  rise: number
-  fall: number
-}
+const readSpan = (
+  run: FinishedRun,
+  { matched, from, to }: z.output<typeof curveOptions>,
+  peers?: Peers,
+): Span | null => (matched ? matchedSpan(run, matched, peers) : spanOf({ from, to }, run.steps))
 
 const WHOLE = { from: 0, to: 1 } as const
 
@@ -211,12 +192,13 @@ const peakDetails = (run: FinishedRun, { key, window }: { key: string; window: n
   )
 }
 
-const risesThenFalls: Metric<PeakOptions> = {
+const peakShape = { key: z.string().default('entropy'), window: z.int().positive().default(9) }
+
+const risesThenFalls = metric({
   summary:
     '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start and `fall` above its end; null where it ends before that place',
   options: z.strictObject({
-    key: z.string().default('entropy'),
-    window: z.int().positive().default(9),
+    ...peakShape,
     before: share.default(0.5),
     rise: z.number().min(0).default(0),
     fall: z.number().min(0).default(0),
@@ -230,43 +212,31 @@ const risesThenFalls: Metric<PeakOptions> = {
     return Number(peak.index > 0 && peak.place < before && peak.rise >= rise && peak.fall >= fall)
   },
   details: peakDetails,
-}
+})
 
-const peakPlace: Metric<{ key: string; window: number }> = {
-  summary: 'place of a training curve’s peak in the run, from 0 to 1',
-  options: z.strictObject({ key: z.string().default('entropy'), window: z.int().positive().default(9) }),
-  unit: 'share',
-  value: (run, { key, window }) => peakOf(run, key, window)?.place ?? null,
-  details: peakDetails,
-}
+/** What of a peak is read. */
+const peakMetric = (of: 'place' | 'rise', unit: Metric['unit'], summary: string): Metric =>
+  metric({
+    ...{ summary, unit, options: z.strictObject(peakShape) },
+    value: (run, { key, window }) => peakOf(run, key, window)?.[of] ?? null,
+    details: peakDetails,
+  })
 
-const peakRise: Metric<{ key: string; window: number }> = {
-  summary: 'how far a smoothed training curve’s peak lies above its first value',
-  options: z.strictObject({ key: z.string().default('entropy'), window: z.int().positive().default(9) }),
-  unit: 'number',
-  value: (run, { key, window }) => peakOf(run, key, window)?.rise ?? null,
-  details: peakDetails,
-}
-
-const tokens: Metric<object> = {
-  summary: 'tokens generated in training',
-  options: z.strictObject({}),
-  unit: 'number',
-  value: run => tokensUntil(run, run.steps),
-}
-
-const seconds: Metric<object> = {
-  summary: 'seconds of the training steps',
-  options: z.strictObject({}),
-  unit: 'number',
-  value: run => secondsUntil(run, run.steps),
-}
+/** What the steps of a run took in all. */
+const spent = (until: typeof tokensUntil, summary: string): Metric => ({
+  ...{ summary, unit: 'number', options: z.strictObject({}) },
+  value: run => until(run, run.steps),
+})
 
 export const CURVE_METRICS: Readonly<Record<string, Metric>> = {
-  curve: curve as Metric,
-  'rises-then-falls': risesThenFalls as Metric,
-  'peak-place': peakPlace as Metric,
-  'peak-rise': peakRise as Metric,
-  tokens: tokens as Metric,
-  seconds: seconds as Metric,
+  curve,
+  'rises-then-falls': risesThenFalls,
+  'peak-place': peakMetric('place', 'share', 'place of a training curve’s peak in the run, from 0 to 1'),
+  'peak-rise': peakMetric(
+    'rise',
+    'number',
+    'how far a smoothed training curve’s peak lies above its first value',
+  ),
+  tokens: spent(tokensUntil, 'tokens generated in training'),
+  seconds: spent(secondsUntil, 'seconds of the training steps'),
 }

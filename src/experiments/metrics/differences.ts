@@ -5,49 +5,38 @@ import { judgeGap } from '../../eval/index.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { scoreValue } from '../../runs/scores.ts'
 import type { MetricChoice } from '../plan/registration.ts'
-import { scoreNameIn } from './evaluation.ts'
-import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
+import { along, matches, scoreOf } from './evaluation.ts'
+import { evalsOn, type FinishedRun, type Metric, metric } from './metric.ts'
 
-interface DifferenceOptions {
-  set?: string
-  score: string
-  minus?: string
-  minusScore?: string
-}
-
-const scoreIn = (row: EvalRow | undefined, score: string): number | null =>
-  row === undefined ? null : scoreValue(row, scoreNameIn(row, score))
+const differenceOptions = z
+  .strictObject({
+    set: z.string().optional(),
+    score: z.string().min(1).default('accuracy'),
+    minus: z.string().optional(),
+    minusScore: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ minus, minusScore }) => minus !== undefined || minusScore !== undefined,
+    'minus (another test set) or minusScore (another score); add one',
+  )
 
 /** The difference at every step at which both were evaluated. */
 const differences = (
   run: FinishedRun,
-  { set, score, minus, minusScore }: DifferenceOptions,
+  { set, score, minus, minusScore }: z.output<typeof differenceOptions>,
 ): { step: number; value: number }[] => {
   const others = evalsOn(run, minus ?? set)
-  return evalsOn(run, set).flatMap(row => {
-    const a = scoreIn(row, score)
-    const b = scoreIn(
-      others.find(({ step }) => step === row.step),
-      minusScore ?? score,
-    )
-    return a === null || b === null ? [] : [{ step: row.step, value: a - b }]
+  return along(run, set, row => {
+    const other = others.find(({ step }) => step === row.step)
+    const [a, b] = [scoreOf(row, score), scoreOf(other, minusScore ?? score)]
+    return a === null || b === null ? null : a - b
   })
 }
 
-const scoreDifference: Metric<DifferenceOptions> = {
+const scoreDifference = metric({
   summary:
     'a score on a test set less one on another set (`minus`), or less another score (`minusScore`), of the same run after the last step',
-  options: z
-    .strictObject({
-      set: z.string().optional(),
-      score: z.string().min(1).default('accuracy'),
-      minus: z.string().optional(),
-      minusScore: z.string().min(1).optional(),
-    })
-    .refine(
-      ({ minus, minusScore }) => minus !== undefined || minusScore !== undefined,
-      'minus (another test set) or minusScore (another score); add one',
-    ),
+  options: differenceOptions,
   unit: 'share',
   // Where the last evaluation lacks one of them, an earlier one is no answer.
   value: (run, options) => {
@@ -55,35 +44,22 @@ const scoreDifference: Metric<DifferenceOptions> = {
     return differences(run, options).find(({ step }) => step === last?.step)?.value ?? null
   },
   over: differences,
-}
+})
 
 const GAPS = ['gap', 'trainGain', 'heldOutGain', 'reversals'] as const
 
-interface JudgeGapOptions {
-  set?: string
-  train: string
-  heldOut: string[]
-  of: (typeof GAPS)[number]
-}
-
 /** Names of a row's scores that patterns mean: `judge.*` all that begin so. */
 const namesFor = ({ scores }: EvalRow, patterns: readonly string[], without: string): string[] =>
-  Object.keys(scores).filter(
-    name =>
-      name !== without &&
-      patterns.some(pattern =>
-        pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-      ),
-  )
+  Object.keys(scores).filter(name => name !== without && patterns.some(pattern => matches(pattern, name)))
 
 /** Which scores are of the held-out judges, or null where a named one lacks. */
-const heldOutNames = (row: EvalRow, { train, heldOut }: JudgeGapOptions): string[] | null => {
+const heldOutNames = (row: EvalRow, train: string, heldOut: readonly string[]): string[] | null => {
   const names = namesFor(row, heldOut, train)
   const isWhole = heldOut.every(pattern => namesFor(row, [pattern], train).length > 0)
   return isWhole ? names : null
 }
 
-const judgeGapMetric: Metric<JudgeGapOptions> = {
+const judgeGapMetric = metric({
   summary:
     'gain from first to last evaluation under the judge of training less the mean gain under judges that training never saw; `of`: gap, trainGain, heldOutGain, or reversals, judges under which the score fell though it rose in training',
   options: z.strictObject({
@@ -97,7 +73,7 @@ const judgeGapMetric: Metric<JudgeGapOptions> = {
     const rows = evalsOn(run, options.set)
     const [first, last] = [rows.at(0), rows.at(-1)]
     if (!first || !last || first === last) return null
-    const names = heldOutNames(last, options)
+    const names = heldOutNames(last, options.train, options.heldOut)
     if (names === null) return null
     const gainOf = (name: string) => [scoreValue(first, name), scoreValue(last, name)] as const
     const isKnown = (gain: readonly (number | null)[]): gain is readonly [number, number] =>
@@ -106,17 +82,10 @@ const judgeGapMetric: Metric<JudgeGapOptions> = {
     if (!isKnown(train) || !others.every(isKnown)) return null
     return judgeGap(train, others)[options.of]
   },
-}
+})
 
 /** A metric with its options checked, by name. */
 type Lookup = (choice: MetricChoice, place: string) => { metric: Metric; options: unknown }
-
-interface Condition {
-  metric: Metric
-  options: unknown
-  above?: number
-  below?: number
-}
 
 const conditionSchema = z
   .strictObject({
@@ -129,41 +98,41 @@ const conditionSchema = z
     'above or below; say what the value has to be',
   )
 
-const isMet = (value: number, { above, below }: Condition): boolean =>
+const isMet = (value: number, { above, below }: { above?: number; below?: number }): boolean =>
   (above === undefined || value > above) && (below === undefined || value < below)
 
 /** Several values of one run at once: a reward that rises while another falls. Needs to know all the others. */
-export const allOf = (lookup: Lookup): Metric<{ of: Condition[] }> => ({
-  summary: '1 where each of several values of a run is above or below its bound, else 0',
-  options: z.strictObject({
-    of: z
-      .array(conditionSchema)
-      .min(2)
-      .transform(conditions =>
-        conditions.map(({ metric: { name, ...options }, above, below }, i): Condition => {
-          const found = lookup({ name, options }, `of[${i}].metric`)
-          return { ...found, above, below }
+export const allOf = (lookup: Lookup): Metric =>
+  metric({
+    summary: '1 where each of several values of a run is above or below its bound, else 0',
+    options: z.strictObject({
+      of: z
+        .array(conditionSchema)
+        .min(2)
+        .transform(conditions =>
+          conditions.map(({ metric: { name, ...options }, ...bounds }, i) => ({
+            ...{ ...lookup({ name, options }, `of[${i}].metric`), ...bounds },
+          })),
+        ),
+    }),
+    unit: 'number',
+    binary: true,
+    among: ({ of }) => of.flatMap(({ metric, options }) => metric.among?.(options) ?? []),
+    value: (run, { of }, peers) => {
+      const values = of.map(({ metric, options }) => metric.value(run, options, peers))
+      if (!values.every(value => value !== null)) return null
+      return Number(of.every((condition, i) => isMet(values[i], condition)))
+    },
+    details: (run, { of }, peers) =>
+      Object.fromEntries(
+        of.flatMap(({ metric, options }, i) => {
+          const value = metric.value(run, options, peers)
+          return value === null ? [] : [[`figure ${i + 1}`, value]]
         }),
       ),
-  }),
-  unit: 'number',
-  binary: true,
-  among: ({ of }) => of.flatMap(({ metric, options }) => metric.among?.(options) ?? []),
-  value: (run, { of }, peers) => {
-    const values = of.map(({ metric, options }) => metric.value(run, options, peers))
-    if (!values.every(value => value !== null)) return null
-    return Number(of.every((condition, i) => isMet(values[i], condition)))
-  },
-  details: (run, { of }, peers) =>
-    Object.fromEntries(
-      of.flatMap(({ metric, options }, i) => {
-        const value = metric.value(run, options, peers)
-        return value === null ? [] : [[`figure ${i + 1}`, value]]
-      }),
-    ),
-})
+  })
 
 export const DIFFERENCE_METRICS: Readonly<Record<string, Metric>> = {
-  'score-difference': scoreDifference as Metric,
-  'judge-gap': judgeGapMetric as Metric,
+  'score-difference': scoreDifference,
+  'judge-gap': judgeGapMetric,
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { EvalRow } from '../../runs/rows.ts'
 import { greedyName, scoreValue } from '../../runs/scores.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
+import { evalsOn, type FinishedRun, type Metric, metric } from './metric.ts'
 
 /** Of the form of responses, not of single problems. */
 const NOT_ITEMWISE: readonly string[] = ['wellFormed', 'greedy.wellFormed']
@@ -15,11 +15,6 @@ const set = z.string().optional()
 
 /** Recipes name their scores themselves; which there are, only a run knows. */
 const scoreName = z.string().min(1)
-
-interface ScoreOptions {
-  set?: string
-  score: string
-}
 
 /**
  * What a row calls a registered score. `accuracy` was the name of every recipe's main score and is what a claim means that
@@ -44,27 +39,29 @@ const rightOrWrong = (row: EvalRow | undefined, score: string): Map<string, numb
   return binary && values.length > 0 ? new Map(values as [string, number][]) : null
 }
 
-const score: Metric<ScoreOptions> = {
+/** A value of every evaluation on a test set that has it, by step. */
+export const along = (
+  run: FinishedRun,
+  set: string | undefined,
+  read: (row: EvalRow) => number | null,
+): { step: number; value: number }[] =>
+  evalsOn(run, set).flatMap(row => {
+    const value = read(row)
+    return value === null ? [] : [{ step: row.step, value }]
+  })
+
+const score = metric({
   summary: 'score on a test set after the last step; `score` names another one than accuracy',
   options: z.strictObject({ set, score: scoreName.default('accuracy') }),
   unit: 'share',
   value: (run, options) => scoreOf(lastOn(run, options.set), options.score),
-  over: (run, options) =>
-    evalsOn(run, options.set).flatMap(row => {
-      const value = scoreOf(row, options.score)
-      return value === null ? [] : [{ step: row.step, value }]
-    }),
+  over: (run, options) => along(run, options.set, row => scoreOf(row, options.score)),
   itemwise: ({ score }) => !NOT_ITEMWISE.includes(score),
   items: (run, options) => rightOrWrong(lastOn(run, options.set), options.score),
-}
+})
 
-interface CriterionOptions {
-  set?: string
-  id: string
-}
-
-/** `needed-*` names all criteria that begin so. */
-const matches = (pattern: string, id: string): boolean =>
+/** `needed-*` names all that begin so. */
+export const matches = (pattern: string, id: string): boolean =>
   pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
 
 const criterionOf = (row: EvalRow | undefined, pattern: string): number | null => {
@@ -72,25 +69,16 @@ const criterionOf = (row: EvalRow | undefined, pattern: string): number | null =
   return meanKnown(matching.map(([, value]) => value))
 }
 
-const criterion: Metric<CriterionOptions> = {
+const criterion = metric({
   summary:
     'how often a criterion is met, after the last step; `id` may end in * and means the mean of several',
   options: z.strictObject({ set, id: z.string() }),
   unit: 'share',
   value: (run, options) => criterionOf(lastOn(run, options.set), options.id),
-  over: (run, options) =>
-    evalsOn(run, options.set).flatMap(row => {
-      const value = criterionOf(row, options.id)
-      return value === null ? [] : [{ step: row.step, value }]
-    }),
-}
+  over: (run, options) => along(run, options.set, row => criterionOf(row, options.id)),
+})
 
-interface BalanceOptions {
-  set?: string
-  of: 'macroRecall' | 'minClassRecall' | 'trueBias' | 'absoluteTrueBias'
-}
-
-const balance: Metric<BalanceOptions> = {
+const balance = metric({
   summary: 'balance over labels after the last step: macroRecall, minClassRecall, trueBias, absoluteTrueBias',
   options: z.strictObject({
     set,
@@ -103,18 +91,16 @@ const balance: Metric<BalanceOptions> = {
     if (options.of !== 'absoluteTrueBias') return row[options.of]
     return row.trueBias === null ? null : Math.abs(row.trueBias)
   },
-}
+})
 
-const responseTokens: Metric<{ set?: string }> = {
+const responseTokens = metric({
   summary: 'mean length of a response on a test set after the last step, in tokens',
   options: z.strictObject({ set }),
   unit: 'number',
   value: (run, options) => lastOn(run, options.set)?.responseTokens ?? null,
-}
+})
 
 export const EVALUATION_METRICS: Readonly<Record<string, Metric>> = {
-  score: score as Metric,
-  criterion: criterion as Metric,
-  balance: balance as Metric,
-  'response-tokens': responseTokens as Metric,
+  ...{ score, criterion, balance },
+  'response-tokens': responseTokens,
 }

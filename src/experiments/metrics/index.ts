@@ -1,7 +1,7 @@
 /** @file The metrics that a registration may name. Another one is another entry here. */
 
 import { ConfigError } from '../../util/errors.ts'
-import { closest, parseWith } from '../../util/schema.ts'
+import { meantOr, parseWith } from '../../util/schema.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { CURVE_METRICS } from './curves.ts'
 import { allOf, DIFFERENCE_METRICS } from './differences.ts'
@@ -17,7 +17,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   ...EVALUATION_METRICS,
   ...DIFFERENCE_METRICS,
   ...WIN_METRICS,
-  'all-of': allOf((choice, place) => metricNamed(choice, place)) as Metric,
+  'all-of': allOf((choice, place) => metricNamed(choice, place)),
   ...CURVE_METRICS,
   ...PROBE_METRICS,
 }
@@ -26,9 +26,8 @@ export const METRICS: Readonly<Record<string, Metric>> = {
 export const metricNamed = (choice: MetricChoice, place: string): { metric: Metric; options: unknown } => {
   if (!Object.hasOwn(METRICS, choice.name)) {
     const names = Object.keys(METRICS)
-    const near = closest(choice.name, names)
     throw new ConfigError(
-      `${place}: expected one of ${names.join(', ')}, got ${JSON.stringify(choice.name)}; ${near ? `did you mean ${near}?` : 'choose one of these'}`,
+      `${place}: expected one of ${names.join(', ')}, got ${JSON.stringify(choice.name)}; ${meantOr(choice.name, names, 'choose one of these')}`,
     )
   }
   const metric = METRICS[choice.name]

@@ -54,6 +54,11 @@ export interface Metric<Options = unknown> {
   items?(run: FinishedRun, options: Options): Map<string, number> | null
 }
 
+/** A metric whose options are what its schema makes of them. */
+export const metric = <Schema extends z.ZodType>(
+  own: Omit<Metric<z.output<Schema>>, 'options'> & { options: Schema },
+): Metric => own as Metric
+
 /** Evaluations on a test set; on the first one of the run when none is named. */
 export const evalsOn = ({ evals }: Pick<FinishedRun, 'evals'>, set: string | undefined): EvalRow[] =>
   evals.filter(row => row.set === (set ?? evals[0]?.set))

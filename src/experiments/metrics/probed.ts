@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Internalisation } from '../../eval/internalisation.ts'
 import type { NovelResponse, NoveltySummary } from '../../eval/novelty.ts'
-import type { Metric } from './metric.ts'
+import { type Metric, metric } from './metric.ts'
 
 export interface Diversity {
   lexical: number
@@ -35,21 +35,32 @@ const probe = <Name extends keyof ProbeResults>(
   name: Name,
 ): ProbeResults[Name] | undefined => probes[name] as ProbeResults[Name] | undefined
 
-const bestOfN: Metric<{ n: number }> = {
+const bestOfN = metric({
   summary: 'expected best score of n samples a problem (needs the probe best-of-n)',
   options: z.strictObject({ n: z.int().positive() }),
   unit: 'share',
   value: ({ probes }, { n }) => probe(probes, 'best-of-n')?.curve.find(point => point.n === n)?.score ?? null,
-}
+})
 
 const NOVELTY = ['median', 'logMean', 'above2', 'above10', 'above100'] as const
 
-interface NoveltyOptions {
-  of: (typeof NOVELTY)[number]
-  share?: number
-  lessShare?: number
-  prompt: 'plain' | 'shown'
-}
+const noveltyOptions = z
+  .strictObject({
+    of: z.enum(NOVELTY).default('median'),
+    share: z.number().min(0).max(1).optional(),
+    lessShare: z.number().min(0).max(1).optional(),
+    /** What the new policy's log-probs are on: the plain prompt, or the one that the response was drawn from. */
+    prompt: z.enum(['plain', 'shown']).default('plain'),
+  })
+  .refine(
+    ({ share, lessShare }) => lessShare === undefined || (share !== undefined && share !== lessShare),
+    'share beside lessShare, and another one; say of which share the value is',
+  )
+  .refine(
+    ({ share, prompt }) => share !== undefined || prompt === 'plain',
+    'share beside prompt: shown; without one nothing is shown',
+  )
+type NoveltyOptions = z.output<typeof noveltyOptions>
 
 const noveltyValue = (found: NoveltySummary, of: NoveltyOptions['of']): number =>
   of === 'median' || of === 'logMean' ? found[of] : found.above[Number(of.slice(5)) as 2 | 10 | 100]
@@ -65,25 +76,10 @@ const noveltyAt = (
   return own ? noveltyValue(own[prompt], of) : null
 }
 
-const novelty: Metric<NoveltyOptions> = {
+const novelty = metric({
   summary:
     'how much likelier the policy makes its responses than its start did (needs the probe novelty); `share`: of responses that were shown so much of the rubric, `lessShare`: less those that were shown so much',
-  options: z
-    .strictObject({
-      of: z.enum(NOVELTY).default('median'),
-      share: z.number().min(0).max(1).optional(),
-      lessShare: z.number().min(0).max(1).optional(),
-      /** What the new policy's log-probs are on: the plain prompt, or the one that the response was drawn from. */
-      prompt: z.enum(['plain', 'shown']).default('plain'),
-    })
-    .refine(
-      ({ share, lessShare }) => lessShare === undefined || (share !== undefined && share !== lessShare),
-      'share beside lessShare, and another one; say of which share the value is',
-    )
-    .refine(
-      ({ share, prompt }) => share !== undefined || prompt === 'plain',
-      'share beside prompt: shown; without one nothing is shown',
-    ),
+  options: noveltyOptions,
   unit: 'number',
   value: ({ probes }, options) => {
     const found = probe(probes, 'novelty')
@@ -93,20 +89,20 @@ const novelty: Metric<NoveltyOptions> = {
     const less = noveltyAt(found, options.lessShare, options)
     return less === null ? null : value - less
   },
-}
+})
 
 const DIVERSITIES = ['lexical', 'semantic'] as const
 
-const diversity: Metric<{ of: (typeof DIVERSITIES)[number] }> = {
+const diversity = metric({
   summary: 'how much responses to one problem differ, in words or in meaning (needs the probe diversity)',
   options: z.strictObject({ of: z.enum(DIVERSITIES).default('lexical') }),
   unit: 'number',
   value: ({ probes }, { of }) => probe(probes, 'diversity')?.trained[of] ?? null,
-}
+})
 
 const DISTANCES = ['initialToPlain', 'plainToScaffolded', 'plainToItself', 'excess'] as const
 
-const internalisation: Metric<{ of: (typeof DISTANCES)[number]; threshold: number }> = {
+const internalisation = metric({
   summary:
     'distance between responses (needs the probe internalisation); excess: scaffold against plain, less plain against itself',
   options: z.strictObject({ of: z.enum(DISTANCES).default('excess'), threshold: z.number().default(0.5) }),
@@ -118,11 +114,9 @@ const internalisation: Metric<{ of: (typeof DISTANCES)[number]; threshold: numbe
     const { plainToScaffolded, plainToItself } = found
     return plainToScaffolded === null || plainToItself === null ? null : plainToScaffolded - plainToItself
   },
-}
+})
 
 export const PROBE_METRICS: Readonly<Record<string, Metric>> = {
-  'best-of-n': bestOfN as Metric,
-  novelty: novelty as Metric,
-  diversity: diversity as Metric,
-  internalisation: internalisation as Metric,
+  'best-of-n': bestOfN,
+  ...{ novelty, diversity, internalisation },
 }

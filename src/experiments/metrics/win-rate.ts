@@ -8,15 +8,18 @@ import { permutations, winRates } from '../../eval/index.ts'
 import type { EvalItem, EvalRow } from '../../runs/rows.ts'
 import { START } from '../plan/registration.ts'
 import { scoreNameIn } from './evaluation.ts'
-import { evalsOn, type FinishedRun, type Metric, type Peers } from './metric.ts'
+import { evalsOn, type FinishedRun, type Metric, metric, type Peers } from './metric.ts'
 
-interface WinRateOptions {
-  set?: string
-  score: string
-  among: string[]
-  length?: string
-  within: number
-}
+const winRateOptions = z.strictObject({
+  set: z.string().optional(),
+  score: z.string().min(1).default('thinking'),
+  among: z.array(z.string()).min(2).max(5),
+  /** Score that says how long the work is. */
+  length: z.string().min(1).optional(),
+  /** How much longer the longest may be than the shortest, as a share of it. */
+  within: z.number().min(0).default(0.1),
+})
+type WinRateOptions = z.output<typeof winRateOptions>
 
 /** The evaluation that an arm is judged by: its last one; of the start that before the first step. */
 const rowOf = (
@@ -78,18 +81,10 @@ const chosenIn = (order: readonly number[], entries: readonly Entry[]): number =
   return order.findIndex(arm => entries[arm].score === best)
 }
 
-const winRate: Metric<WinRateOptions> = {
+const winRate = metric({
   summary:
     'share of the problems on which an arm’s score is the best of the arms in `among`, shown in all orders, equals sharing; with `length` only problems on which this other score differs by at most `within`',
-  options: z.strictObject({
-    set: z.string().optional(),
-    score: z.string().min(1).default('thinking'),
-    among: z.array(z.string()).min(2).max(5),
-    /** Score that says how long the work is. */
-    length: z.string().min(1).optional(),
-    /** How much longer the longest may be than the shortest, as a share of it. */
-    within: z.number().min(0).default(0.1),
-  }),
+  options: winRateOptions,
   unit: 'share',
   among: ({ among }) => among,
   value: (run, options, peers) => {
@@ -108,6 +103,6 @@ const winRate: Metric<WinRateOptions> = {
       ? { compared: found.compared.length / found.common }
       : null
   },
-}
+})
 
-export const WIN_METRICS: Readonly<Record<string, Metric>> = { 'win-rate': winRate as Metric }
+export const WIN_METRICS: Readonly<Record<string, Metric>> = { 'win-rate': winRate }

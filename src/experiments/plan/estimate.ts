@@ -49,24 +49,17 @@ export const estimateSeconds = (
 export const wallSeconds = (seconds: readonly number[], width: number): number =>
   Math.max(0, ...seconds, seconds.reduce((a, b) => a + b, 0) / width)
 
-export interface JobSelection {
-  chosen: Job[]
-  /** Blocks of a start and a seed that are whole in the selection, of how many. */
-  blocks: number
-  allBlocks: number
-  seconds: number
-}
-
 /**
  * The first blocks that fit the budget, whole ones only: half a block has no pairs. Jobs that are done cost nothing.
  * @param cost estimated seconds of a job that is not done; 0 for one that is
+ * @returns blocks: those of a start and a seed that are whole in the selection, of how many (`allBlocks`)
  */
 export const fitBudget = (
   jobs: readonly Job[],
   cost: (job: Job) => number,
   width: number,
   budgetSeconds: number,
-): JobSelection => {
+) => {
   const allBlocks = 1 + Math.max(-1, ...jobs.map(({ block }) => block))
   const upTo = (blocks: number) => jobs.filter(({ block }) => block < blocks)
   const secondsOf = (blocks: number) => wallSeconds(upTo(blocks).map(cost), width)

@@ -5,6 +5,7 @@
  */
 
 import { isRecord } from '../../util/own-value.ts'
+import { wordsIn } from '../../util/words.ts'
 
 type Tree = Record<string, unknown>
 
@@ -42,30 +43,20 @@ export const settingsOfToday = (recipe: string, registered: Tree): Tree => {
   return { ...others, task: { ...(settings.task as Tree), ...Object.fromEntries(own) } }
 }
 
+const KEPT = wordsIn('seed out steps maxMinutes policy optimizer checkpoint monitors trackers batch')
+
 /** The configuration of a start as it was then: hashes over it stay what they are in results. */
 export const formerConfig = (config: Tree): Tree => {
   const { kind, tests, ...own } = (config.task ?? {}) as Tree
   const name = Object.keys(FORMER).find(each => FORMER[each].kind === kind)
   // Rows of a file have no task.
   if (config.recipe !== 'sft' || kind === undefined || name === undefined) return config
-  const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
   const { folder, shape } = config.model as Tree
   const { every, problems, samples, maxTokens } = config.evaluation as Tree
   const greedy = (tests as Tree | undefined)?.greedy === 'only' && { samples: 0, greedy: true }
   return {
-    ...{
-      recipe: name,
-      seed,
-      out,
-      steps,
-      maxMinutes,
-      policy,
-      optimizer,
-      checkpoint,
-      monitors,
-      trackers,
-      batch,
-    },
+    recipe: name,
+    ...Object.fromEntries(KEPT.map(key => [key, config[key]])),
     ...own,
     ...(['arithmetic', 'logic'].includes(kind as string) && { start: folder }),
     model: { shape },

@@ -2,7 +2,7 @@
 
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { closest } from '../../util/schema.ts'
+import { closest, meantOr } from '../../util/schema.ts'
 import { metricNamed } from '../metrics/index.ts'
 import { PROBED_RECIPES } from '../probes/schema.ts'
 import { probeUses } from '../probes/uses.ts'
@@ -96,9 +96,9 @@ const apartProblems = ({ claims, afterwards: { apart } }: RegistrationContent): 
 
 const armProblem = ({ arms }: RegistrationContent, arm: string, place: string): string[] => {
   if (Object.hasOwn(arms, arm)) return []
-  const near = closest(arm, Object.keys(arms))
+  const names = Object.keys(arms)
   return [
-    `${place}: expected one of ${Object.keys(arms).join(', ')}, got ${JSON.stringify(arm)}; ${near ? `did you mean ${near}?` : 'add the arm or correct its name'}`,
+    `${place}: expected one of ${names.join(', ')}, got ${JSON.stringify(arm)}; ${meantOr(arm, names, 'add the arm or correct its name')}`,
   ]
 }
 

@@ -243,6 +243,18 @@ export const armsOf = (claim: Pick<Claim, 'arms'>): string[] => [
   ...new Set(comparisonsOf(claim).flatMap(({ a, b }) => (b === null ? [a] : [a, b]))),
 ]
 
+/** Everything that options name under one of these keys, however deep. */
+export const namesUnder = (options: unknown, keys: readonly string[]): string[] => {
+  if (options === null || typeof options !== 'object') return []
+  return Object.entries(options).flatMap(([key, value]) =>
+    keys.includes(key) && typeof value === 'string' ? [value] : namesUnder(value, keys),
+  )
+}
+
+/** Arms that a claim compares with what they started from. */
+export const armsAgainstStart = (claim: Pick<Claim, 'arms'>): string[] =>
+  comparisonsOf(claim).flatMap(({ a, b }) => (b === START ? [a] : []))
+
 /** An option in words: `entropy`; `[judge.a, judge.b]`; `{key response, span 0.2}`. */
 const optionText = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(optionText).join(', ')}]`

@@ -1,12 +1,17 @@
 /** @file Probes of policies: samples of the trained policy and of its start, scored by the true rubrics. */
 
-import { bestOfNCurve, HashedEmbedder, internalisation } from '../../eval/index.ts'
+import {
+  bestOfNCurve,
+  HashedEmbedder,
+  internalisation,
+  lexicalDiversity,
+  semanticDistance,
+} from '../../eval/index.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
-import type { Sample } from '../../policy/policy.ts'
+import type { Policy, Sample } from '../../policy/policy.ts'
 import { mainTest } from '../../tasks/task.ts'
-import { DataError } from '../../util/errors.ts'
-import type { ProbeResults } from '../metrics/probed.ts'
-import { diversity } from './diversity.ts'
+import { mean } from '../../util/statistics.ts'
+import type { Diversity, ProbeResults } from '../metrics/probed.ts'
 import { novelty } from './novelty.ts'
 import type { ProbeSettings } from './schema.ts'
 import { type Subject, sample, subjectScores } from './subject.ts'
@@ -17,9 +22,6 @@ const bestOfN = async (
   problems: readonly unknown[],
   { samples, ns }: Extract<ProbeSettings, { name: 'best-of-n' }>,
 ): Promise<ProbeResults['best-of-n']> => {
-  const tooMany = ns.find(n => n > samples)
-  if (tooMany !== undefined)
-    throw new DataError(`probes.best-of-n.ns: expected at most ${samples}, the samples, got ${tooMany}`)
   const scores_I_S: number[][] = []
   for (const [i, problem] of problems.entries()) {
     const drawn = await sample(subject.trained, subject, [subject.task.prompt(problem)], samples, `best/${i}`)
@@ -62,6 +64,34 @@ const internalised = async (
   return Object.fromEntries(
     thresholds.map(threshold => [String(threshold), internalisation(items, threshold)]),
   )
+}
+
+/** Means over problems; the embedding is the start's, so that all arms have the same. */
+const diversityOf = (texts_P_G: readonly (readonly string[])[], embedder: HashedEmbedder): Diversity => ({
+  lexical: mean(texts_P_G.map(texts => lexicalDiversity(texts))),
+  semantic: mean(texts_P_G.map(texts => semanticDistance(texts.map(text => embedder.embed(text))) ?? 0)),
+})
+
+/** How much several responses to one problem differ, of a trained policy and of its start. */
+const diversity = async (
+  subject: Subject,
+  problems: readonly unknown[],
+  { samples }: Extract<ProbeSettings, { name: 'diversity' }>,
+): Promise<ProbeResults['diversity']> => {
+  const { trained, initial, task } = subject
+  const prompts = problems.map(problem => task.prompt(problem))
+  const textsOf = async (policy: Policy): Promise<string[][]> => {
+    const drawn = await sample(policy, subject, prompts, samples, 'diversity')
+    const texts = drawn.map(({ tokens }) => task.show(tokens))
+    return problems.map((_, p) => texts.slice(p * samples, (p + 1) * samples))
+  }
+  const [before, after] = [await textsOf(initial), await textsOf(trained)]
+  const embedder = new HashedEmbedder(before.flat())
+  return {
+    ...{ n: problems.length, samples },
+    trained: diversityOf(after, embedder),
+    initial: diversityOf(before, embedder),
+  }
 }
 
 const measure = (subject: Subject, probe: ProbeSettings): Promise<unknown> => {

@@ -1,43 +1,41 @@
 /** @file Whether probes can be done, and find what claims ask them for: told before the hours of training, not after. */
 
-import { type Claim, comparisonsOf, type RegistrationContent, START } from '../plan/registration.ts'
+import { PROBE_METRICS } from '../metrics/probed.ts'
+import { armsOf, type Claim, type RegistrationContent, START } from '../plan/registration.ts'
 import type { ProbeSettings } from './schema.ts'
 
-/** What a claim's metric has to find in the result of a probe. */
-const NEEDS: Readonly<
-  Record<ProbeSettings['name'], (probe: ProbeSettings, options: Record<string, unknown>) => string | null>
-> = {
-  'best-of-n': (probe, { n }) =>
-    probe.name === 'best-of-n' && !probe.ns.includes(n as number)
-      ? `n: expected one of ${probe.ns.join(', ')}, the ns of the probe, got ${n}`
-      : null,
-  novelty: (probe, { share, lessShare }) => {
-    if (probe.name !== 'novelty') return null
-    const lack = Object.entries({ share, lessShare }).find(
-      ([, each]) => each !== undefined && !probe.shares.includes(each as number),
-    )
-    return lack === undefined
-      ? null
-      : `${lack[0]}: expected one of ${probe.shares.join(', ') || 'none'}, the shares of the probe, got ${lack[1]}`
-  },
-  diversity: () => null,
-  internalisation: (probe, { threshold = 0.5 }) =>
-    probe.name === 'internalisation' && !probe.thresholds.includes(threshold as number)
-      ? `threshold: expected one of ${probe.thresholds.join(', ')}, the thresholds of the probe, got ${threshold}`
-      : null,
+/** What a claim's metric would not find in the result of a probe; null: it finds all. */
+const lackOf = (probe: ProbeSettings, options: Record<string, unknown>): string | null => {
+  const { n, share, lessShare, threshold = 0.5 } = options
+  switch (probe.name) {
+    case 'best-of-n':
+      if (probe.ns.includes(n as number)) return null
+      return `n: expected one of ${probe.ns.join(', ')}, the ns of the probe, got ${n}`
+    case 'novelty': {
+      const lack = Object.entries({ share, lessShare }).find(
+        ([, each]) => each !== undefined && !probe.shares.includes(each as number),
+      )
+      if (lack === undefined) return null
+      return `${lack[0]}: expected one of ${probe.shares.join(', ') || 'none'}, the shares of the probe, got ${lack[1]}`
+    }
+    case 'internalisation':
+      if (probe.thresholds.includes(threshold as number)) return null
+      return `threshold: expected one of ${probe.thresholds.join(', ')}, the thresholds of the probe, got ${threshold}`
+    case 'diversity':
+      return null
+  }
 }
 
 const claimUses = ({ probes }: RegistrationContent, { metric, arms }: Claim, place: string): string[] => {
-  if (!Object.hasOwn(NEEDS, metric.name)) return []
-  const name = metric.name as ProbeSettings['name']
-  const named = new Set(comparisonsOf({ arms }).flatMap(({ a, b }) => (b === null ? [a] : [a, b])))
-  return [...named].flatMap(arm => {
+  const { name } = metric
+  if (!Object.hasOwn(PROBE_METRICS, name)) return []
+  return armsOf({ arms }).flatMap(arm => {
     if (arm === START)
       return [`${place}.arms: expected no ${START} with metric ${name}; probes are of trained policies`]
     const probe = probes.find(each => each.name === name && each.arms.includes(arm))
     if (!probe)
       return [`${place}.metric: expected a probe ${name} of ${arm}, got none; add the arm to probes`]
-    const lack = NEEDS[name](probe, metric.options)
+    const lack = lackOf(probe, metric.options)
     return lack === null ? [] : [`${place}.metric.${lack}`]
   })
 }

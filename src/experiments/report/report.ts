@@ -20,7 +20,7 @@ const EARLIER_ABOUT =
 const effectText = (metric: MetricChoice, found: EarlierLook['comparisons'][number]['earlier']): string =>
   found === null ? '–' : `${intervalText(metric, found.difference, found.interval)}, ${found.pairs} pairs`
 
-/** Earlier looks at claims: what they found, and all pairs together. False where no claim names any. @param folder of the results, beside those of earlier looks */
+/** Earlier looks at claims: what they found, and all pairs together. False where no claim names any. */
 const earlierSection = ({ claims, registration }: PaperResult, folder: string): PageSection | false => {
   const rows = claims.flatMap(own =>
     earlierLooks(folder, own, registration.arms).flatMap(({ results, claim: id, status, comparisons }) => [

@@ -67,9 +67,10 @@ export interface AdoptedJobs {
 export class Adoption {
   /** Path of the file. */
   readonly from: string
+  /** What the results were when they were written. */
+  readonly context: PaperContext
   readonly #registration: Registration
   readonly #jobs: readonly Job[]
-  readonly #context: PaperContext
   readonly #all: readonly TrainedRun[]
   readonly #starts: readonly TrainedStart[]
   /** By job. */
@@ -85,7 +86,7 @@ export class Adoption {
     this.from = slimRunsPath(folder)
     this.#registration = registration
     this.#jobs = jobs
-    this.#context = context
+    this.context = context
     this.#all = runs
     this.#starts = starts
     const seeds = commonSeeds(registration, other)
@@ -98,11 +99,6 @@ export class Adoption {
       }),
     )
     this.#refuseOtherSettings()
-  }
-
-  /** What the results were when they were written. */
-  get context(): PaperContext {
-    return this.#context
   }
 
   /** The run that stands for a job; undefined where there is none, or where the job's own folder has one. */
@@ -199,10 +195,10 @@ export class Adoption {
   /** A context of runs here with what the adopted ones add to it. @param differences that it notes where any are adopted */
   addTo(context: PaperContext, differences: () => string[]): PaperContext {
     if (this.jobs.length === 0) return context
-    const notes = [...new Set([...(this.#context.notes ?? []), ...differences()])]
+    const notes = [...new Set([...(this.context.notes ?? []), ...differences()])]
     return {
       ...context,
-      registered: earlierRegistered(context.registered, this.#context.registered),
+      registered: earlierRegistered(context.registered, this.context.registered),
       trainedWith: addTrained(context.trainedWith, this.#trainedWith()),
       ...(notes.length > 0 && { notes }),
     }
@@ -216,6 +212,6 @@ export class Adoption {
     const known = made([...runs, ...this.starts()])
     if (runs.every(({ provenance }) => provenance !== undefined)) return known
     // Files from before each run said so have one count of all: what is in it beside those that say so.
-    return addTrained(known, addTrained(this.#context.trainedWith, made([...this.#all, ...this.#starts]), -1))
+    return addTrained(known, addTrained(this.context.trainedWith, made([...this.#all, ...this.#starts]), -1))
   }
 }

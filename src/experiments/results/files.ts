@@ -27,8 +27,6 @@ const blocksJson = ({ blocks }: PaperResult, id: string) => {
     : { blocks: blocks.map(block => ({ ...block, alone: of(block.alone), together: of(block.together) })) }
 }
 
-const notesJson = ({ notes }: PaperResult) => (notes === undefined ? {} : { notes })
-
 const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly EarlierLook[]) => {
   const { registration, rule } = result
   const { claim: registered, ...outcome } = claim
@@ -59,7 +57,7 @@ const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly Ea
     runsDone: result.runs,
     trainedWith: result.trainedWith,
     analysedWith: result.analysedWith,
-    ...notesJson(result),
+    notes: result.notes,
   }
 }
 
@@ -75,7 +73,7 @@ const controlsJson = (result: PaperResult) => ({
   registration: registrationJson(result),
   trainedWith: result.trainedWith,
   analysedWith: result.analysedWith,
-  ...notesJson(result),
+  notes: result.notes,
 })
 
 /** Writes `<claim>.json` for every claim, and `controls.json`. Returns the folder. */

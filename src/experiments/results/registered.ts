@@ -30,8 +30,7 @@ export interface RegisteredBlocks extends Registered {
   blocks: Registered[]
 }
 
-type Written = Omit<Registered, 'rule' | 'versions' | 'seal'> &
-  Partial<Pick<Registered, 'rule' | 'versions' | 'seal'>>
+type Written = Pick<Registered, 'sha256' | 'registeredAt'> & Partial<Registered>
 
 const pathOf = (folder: string, nth: number): string =>
   join(folder, nth === 1 ? 'registration.json' : `registration-block-${nth}.json`)

@@ -13,12 +13,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream'
 import { brotliCompressSync, brotliDecompressSync, constants, createBrotliDecompress } from 'node:zlib'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { isRecord } from '../../util/own-value.ts'
 import type { FinishedRun } from '../metrics/index.ts'
-import type { Registration } from '../plan/registration.ts'
+import { namesUnder, type Registration } from '../plan/registration.ts'
+import { ArmCurves } from '../report/curves.ts'
 import type { TrainedRun, TrainedStart } from '../run/finished.ts'
 import type { PaperContext } from './paper.ts'
 
@@ -61,18 +63,12 @@ const treeOf = (entries: readonly { path: readonly string[]; value: unknown }[])
   return tree
 }
 
-/** Names of curves in a metric's options, also in those of other metrics that it is made of. */
-const keysIn = (options: unknown): string[] => {
-  if (options === null || typeof options !== 'object') return []
-  return Object.entries(options).flatMap(([key, value]) =>
-    key === 'key' && typeof value === 'string' ? [value] : keysIn(value),
-  )
-}
-
 /** Dotted names that claims and charts read from the steps; of a metric without a key that of its default, entropy. */
 const namedKeys = ({ claims, controls, charts }: Registration): string[] => [
   'entropy',
-  ...[...claims.map(({ metric }) => metric), controls.metric].flatMap(({ options }) => keysIn(options)),
+  ...[...claims.map(({ metric }) => metric), controls.metric].flatMap(({ options }) =>
+    namesUnder(options, ['key']),
+  ),
   ...charts.flatMap(({ curve }) => (curve === undefined ? [] : [curve])),
 ]
 
@@ -199,23 +195,15 @@ export interface SlimRuns {
   starts: readonly TrainedStart[]
 }
 
-/** A run's line without the items of its evaluations. */
-export type StreamedRun = Omit<TrainedRun, 'evals'> & { evals: EvalRow[] }
-
 /**
- * The file read line by line, for who needs little of each run: never more than one of them is in memory.
- * @param onRun called with of each run in the file's order, after its registration
- * @returns whether there is such a file
+ * The registered charts over steps, as the report of the results has them; null where no runs lie beside these. The file is read line
+ * by line: never more than one run is in memory.
  * @throws DataError for a damaged file, or one of another format
  */
-export const streamSlimRuns = async (
-  folder: string,
-  onRegistration: (registration: Registration) => void,
-  onRun: (run: StreamedRun) => void,
-): Promise<boolean> => {
+export const slimCharts = async (folder: string): Promise<ChartSpec[] | null> => {
   const path = slimRunsPath(folder)
-  if (!existsSync(path)) return false
-  let isFirst = true
+  if (!existsSync(path)) return null
+  let curves: ArmCurves | null = null
   const text = createBrotliDecompress()
   // What cannot be read fails the text, which the loop hears of; nobody else would, and the process would end.
   pipeline(createReadStream(path), text, () => {})
@@ -223,22 +211,16 @@ export const streamSlimRuns = async (
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (line === '') continue
       const value: unknown = JSON.parse(line)
-      if (isFirst) onRegistration(registrationOf(value as Header, path))
-      else onRun(withoutItems(value as TrainedRun))
-      isFirst = false
+      if (curves === null) curves = new ArmCurves(registrationOf(value as Header, path))
+      else curves.add(value as TrainedRun)
     }
   } catch (cause) {
     throw cause instanceof DataError ? cause : damaged(path, cause)
   } finally {
     text.destroy()
   }
-  return true
+  return curves?.charts ?? []
 }
-
-const withoutItems = (run: TrainedRun): StreamedRun => ({
-  ...run,
-  evals: run.evals.map(({ items: _items, ...row }) => row),
-})
 
 const damaged = (path: string, cause: unknown): DataError =>
   new DataError(`${path}: expected the runs of results, got a file that was cut short or changed`, {

@@ -9,11 +9,14 @@ import { tryJson } from '../../util/json.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { mean } from '../../util/statistics.ts'
 import type { TrainingPace } from '../plan/estimate.ts'
-import type { Job } from '../plan/jobs.ts'
+import type { Job, Training } from '../plan/jobs.ts'
 import { startModel } from './ledger.ts'
 import type { Execute } from './runner.ts'
 
 const STEPS = 2
+
+/** Trains from the beginning. */
+type Run = (training: Training, dir: string) => ReturnType<Execute>
 
 const file = (work: string) => join(work, 'paces.json')
 
@@ -35,6 +38,7 @@ export const calibrate = async (
   stop: AbortSignal,
   say: (text: string) => void,
 ): Promise<void> => {
+  const run: Run = (training, dir) => execute({ training, dir, resume: false }, stop)
   mkdirSync(work, { recursive: true })
   const folder = mkdtempSync(join(work, 'calibration-'))
   try {
@@ -42,9 +46,9 @@ export const calibrate = async (
       if (job.given !== undefined || readPaces(work).has(job.pace)) continue
       const { recipe } = job.training
       say(`timing ${recipe}: ${job.steps === 0 ? '' : `${STEPS} steps and `}its evaluations`)
-      const model = job.needs === null ? null : await modelFor(job, jobs, folder, execute, stop)
+      const model = job.needs === null ? null : await modelFor(job, jobs, folder, run)
       if (stop.aborted || (job.needs !== null && model === null)) return
-      const pace = await timed(job, model, join(folder, job.pace.replaceAll('/', '-')), execute, stop)
+      const pace = await timed(job, model, join(folder, job.pace.replaceAll('/', '-')), run)
       if (pace) writePace(work, job.pace, pace)
       if (stop.aborted) return
     }
@@ -69,32 +73,19 @@ const briefly = (job: Job, model: string | null, steps: number) => ({
 })
 
 /** The arm's cold start if it is there, else one of two steps. */
-const modelFor = async (
-  job: Job,
-  jobs: readonly Job[],
-  folder: string,
-  execute: Execute,
-  stop: AbortSignal,
-): Promise<string | null> => {
+const modelFor = async (job: Job, jobs: readonly Job[], folder: string, run: Run): Promise<string | null> => {
   const start = jobs.find(({ id }) => id === job.needs)!
   const ready = startModel(start)
   if (ready !== null) return ready
   const dir = join(folder, start.id.replaceAll('/', '-'))
-  if (latestCheckpoint(dir) === null)
-    await execute({ training: briefly(start, null, STEPS), dir, resume: false }, stop)
+  if (latestCheckpoint(dir) === null) await run(briefly(start, null, STEPS), dir)
   return latestCheckpoint(dir)
 }
 
-const timed = async (
-  job: Job,
-  model: string | null,
-  dir: string,
-  execute: Execute,
-  stop: AbortSignal,
-): Promise<TrainingPace | null> => {
+const timed = async (job: Job, model: string | null, dir: string, run: Run): Promise<TrainingPace | null> => {
   const startMs = performance.now()
   const steps = job.steps === 0 ? 0 : STEPS
-  const { finished } = await execute({ training: briefly(job, model, steps), dir, resume: false }, stop)
+  const { finished } = await run(briefly(job, model, steps), dir)
   if (!finished) return null
   const seconds = (performance.now() - startMs) / 1000
   const timesS = readMetrics(dir).flatMap(({ time }) => (typeof time?.total === 'number' ? [time.total] : []))

@@ -37,7 +37,6 @@ const fresh = (job: Pick<Job, 'id'>): JobRecord => ({
 
 /** The record of a job; a new one when there is none, or a torn one. */
 export const readRecord = (job: Pick<Job, 'dir' | 'id'>): JobRecord => {
-  if (!existsSync(file(job))) return fresh(job)
   try {
     return JSON.parse(readFileSync(file(job), 'utf8')) as JobRecord
   } catch {

@@ -14,14 +14,9 @@ import { untestable } from '../analysis/untestable.ts'
 import { onAllProblems } from '../metrics/all-problems.ts'
 import { beforeTraining, type FinishedRun, metricNamed } from '../metrics/index.ts'
 import type { Job } from '../plan/jobs.ts'
-import { comparisonsOf, type Registration, START } from '../plan/registration.ts'
+import { armsAgainstStart, type Registration } from '../plan/registration.ts'
 import { startModel } from './ledger.ts'
 import type { Execute } from './runner.ts'
-
-/** Arms that a claim compares with their start, each once. */
-const armsAgainstStart = ({ claims }: Registration): string[] => [
-  ...new Set(claims.flatMap(claim => comparisonsOf(claim).flatMap(({ a, b }) => (b === START ? [a] : [])))),
-]
 
 const lookDir = (folder: string, arm: string, start: string): string =>
   join(folder, 'starts', `${arm}-from-${start}`)
@@ -56,7 +51,7 @@ const isEvaluatedBefore = (run: FinishedRun | undefined): run is FinishedRun =>
 const runsFrom = ({ registration, jobs, adopted }: Looks, startJob: Job): Job[] => {
   const own = jobs.filter(({ needs }) => needs === startJob.id)
   const known = own.filter(job => isEvaluatedBefore(adopted?.(job)))
-  const against = armsAgainstStart(registration).flatMap(
+  const against = [...new Set(registration.claims.flatMap(armsAgainstStart))].flatMap(
     name => [...known, ...own].find(({ arm }) => arm === name) ?? [],
   )
   return against.some(job => known.includes(job)) ? against : [...against, ...known.slice(0, 1)]
@@ -98,8 +93,7 @@ const foundBy = ({ jobs, folder, adopted }: Looks, arm: string, start: string): 
 export const untestableClaims = (looks: Looks): string[] =>
   looks.registration.claims.flatMap(claim => {
     const { metric, options } = metricNamed(claim.metric, `claim ${claim.id}`)
-    const arms = comparisonsOf(claim).flatMap(({ a, b }) => (b === START ? [a] : []))
-    const found = arms.flatMap(arm => {
+    const found = armsAgainstStart(claim).flatMap(arm => {
       const values = looks.registration.starts.map(({ name }) => {
         const run = foundBy(looks, arm, name)
         return run && metric.value(run, options)

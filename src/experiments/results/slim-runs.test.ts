@@ -5,8 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { paperCharts } from '../report/curves.ts'
 import type { PaperContext } from './paper.ts'
-import { slimCharts } from './slim-charts.ts'
-import { slimRunsPath, writeSlimRuns } from './slim-runs.ts'
+import { slimCharts, slimRunsPath, writeSlimRuns } from './slim-runs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-slim-charts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
