@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { commandTree } from '../cli.fixture.ts'
 import type { Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { firstLook, quickOption, runBenchmark } from './run.ts'
+import { firstLook, runBenchmark } from './run.ts'
 
 const BRIEF = ['fleet', 'memory']
 
@@ -51,7 +51,7 @@ it('takes a first look with the settings that the command line names', async () 
     await new Command('overlap')
       .option('--steps <n>', '', count, 2)
       .option('--rounds <n>', '', count)
-      .addOption(quickOption())
+      .option('--quick')
       .action((options: { quick?: boolean; steps: number; rounds?: number }, command: Command) => {
         found = firstLook(command, options, { steps: 1, rounds: 1 })
       })

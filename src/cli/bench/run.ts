@@ -1,16 +1,13 @@
 /** @file How every `gradus bench` runs: how long it takes and progress on stderr, then the result. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { OnProgress } from '../../bench/result-table.ts'
 import { formatDuration } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 /** Of every benchmark that takes longer than a minute. */
-export const quickOption = (): Option =>
-  new Option(
-    '--quick',
-    'a first look: fewer and smaller pieces, less than a minute, longer with a model of your own; other options go before',
-  )
+const QUICK =
+  'a first look: fewer and smaller pieces, less than a minute, longer with a model of your own; other options go before'
 
 /** With `--quick` the settings of a first look, but for those that the command line names. */
 export const firstLook = <Options extends { quick?: boolean }>(
@@ -69,7 +66,7 @@ export const addBenchmark = <Options extends object, Result>(
   done: (code: number) => void,
   { command, help, takes, quick: looks, load }: Benchmark<Options, Result>,
 ): void => {
-  if (looks !== undefined) command.addOption(quickOption())
+  if (looks !== undefined) command.option('--quick', QUICK)
   if (help !== undefined) command.addHelpText('after', help)
   command
     .option('--json', 'print the result as JSON; progress goes to stderr')
