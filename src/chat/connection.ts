@@ -1,9 +1,10 @@
 /** @file A server that is asked: its address, the key for it, and the connections to it. */
 
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { z } from 'zod'
 import { ConfigError, type JudgeError } from '../util/errors.ts'
 import { describeSecret } from '../util/secret-words.ts'
+import { undici } from '../util/undici.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { readKey } from './credentials.ts'
 import { exchange, type Incoming, type Outgoing } from './exchange.ts'
@@ -81,7 +82,8 @@ export class EndpointConnection {
     this.#path = pathname + search
     this.#headers = requestHeaders(settings, this.key)
     this.#ownsDispatcher = dispatcher === undefined
-    this.#dispatcher = dispatcher ?? new Pool(origin, { connections: settings.connections, pipelining: 1 })
+    this.#dispatcher =
+      dispatcher ?? new (undici().Pool)(origin, { connections: settings.connections, pipelining: 1 })
   }
 
   /** @throws JudgeError as `exchange` does */

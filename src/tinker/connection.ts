@@ -1,12 +1,13 @@
 /** @file One server: requests with its key, repeated for as long as they may and make sense; every answer read whole. */
 
 import { randomUUID } from 'node:crypto'
-import { Pool, request as requestAnywhere } from 'undici'
+import type { Pool } from 'undici'
 import { type Clock, systemClock } from '../chat/clock.ts'
 import { retryAfterMs } from '../chat/retry-after.ts'
 import { DataError } from '../util/errors.ts'
 import { parseJson } from '../util/json.ts'
 import { packageVersion } from '../util/package.ts'
+import { undici } from '../util/undici.ts'
 import { statusFailure, TinkerError } from './errors.ts'
 import { API_PATH, PROTOBUF } from './messages.ts'
 
@@ -113,7 +114,10 @@ export class Connection {
     this.#key = apiKey
     const defaults = { patienceMs: 300_000, attemptTimeoutMs: 60_000, backoffMs: 500, connections: 64 }
     this.#options = { ...defaults, clock: systemClock, ...options }
-    this.#pool = new Pool(this.#base.origin, { connections: this.#options.connections, pipelining: 1 })
+    this.#pool = new (undici().Pool)(this.#base.origin, {
+      connections: this.#options.connections,
+      pipelining: 1,
+    })
   }
 
   /** For messages: no key, no path. */
@@ -153,7 +157,7 @@ export class Connection {
       bodyTimeout: timeoutMs,
     }
     const response = foreign
-      ? await requestAnywhere(foreign, exchange)
+      ? await undici().request(foreign, exchange)
       : await this.#pool.request({ ...exchange, path: this.#pathOf(path) })
     const bytes = new Uint8Array(await response.body.arrayBuffer())
     const { location } = response.headers

@@ -1,9 +1,10 @@
 /** @file One request of a tool over HTTP: status, headers and body back, within a time and a size. No redirection is followed. */
 
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { ConfigError } from '../util/errors.ts'
 import { wordsOfCode } from '../util/file-failure.ts'
 import { describeValue } from '../util/schema.ts'
+import { undici } from '../util/undici.ts'
 import { ToolError } from './tool.ts'
 
 export interface HttpRequest {
@@ -79,7 +80,7 @@ const readBody = async (
 export const httpExchange = async (outgoing: HttpRequest): Promise<HttpAnswer> => {
   const { where, url, method, headers, body, signal, dispatcher } = outgoing
   try {
-    const answer = await request(url, {
+    const answer = await undici().request(url, {
       dispatcher,
       method,
       headers,

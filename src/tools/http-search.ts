@@ -1,7 +1,6 @@
 /** @file A tool that searches by HTTP: any endpoint that takes a query and answers with JSON, by a mapping. */
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { Agent } from 'undici'
 import { z } from 'zod'
 import { isTooIntricate } from '../chat/json-size.ts'
 import { retryAfterMs } from '../chat/retry-after.ts'
@@ -9,6 +8,7 @@ import { ConfigError } from '../util/errors.ts'
 import { wellFormed } from '../util/json.ts'
 import { Rng } from '../util/rng.ts'
 import { describeValue } from '../util/schema.ts'
+import { undici } from '../util/undici.ts'
 import { withDeadline } from './deadline.ts'
 import { type HttpAnswer, httpExchange, toolAddress } from './http-exchange.ts'
 import { valueAt } from './pointer.ts'
@@ -152,7 +152,7 @@ class HttpSearch {
   readonly #headers: Record<string, string>
   readonly #params: readonly (readonly [name: string, value: string])[]
   readonly #body: unknown
-  readonly #agent = new Agent({ pipelining: 1 })
+  readonly #agent = new (undici().Agent)({ pipelining: 1 })
   readonly #random: () => number
 
   constructor(settings: HttpToolSettings, { env = process.env, random }: HttpToolRuntime) {

@@ -114,7 +114,7 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       { name: 'diversity', problems: 2, samples: 2, arms },
       { name: 'best-of-n', problems: 1, samples: 2, ns: [4], arms },
     ].map(probe => probeSchema.parse(probe))
-    await expect(runProbes(probes, job)).rejects.toThrow('expected at most 2, the samples, got 4')
+    await expect(runProbes(probes, job)).rejects.toThrow('expected an integer of 1..2, got 4')
     expect(missingProbes(probes, job).map(({ name }) => name)).toEqual(['best-of-n'])
     expect(JSON.parse(readFileSync(probeFile(job, 'diversity'), 'utf8')).n).toBe(2)
   })

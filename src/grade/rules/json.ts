@@ -1,14 +1,17 @@
 /** @file The rule `json_schema`: the response is JSON, and follows a schema. */
 
-import { Ajv, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
+import type { Options, ValidateFunction } from 'ajv'
 import { z } from 'zod'
+import { lazily } from '../../util/lazily.ts'
 import { BoundedRegex, RegexTimeout } from './bounded-regex.ts'
 import { defineRule, type RuleOutcome } from './rule.ts'
 import { type Schema, schemaFault } from './schema-faults.ts'
 import { splitCode } from './text.ts'
 import { UNIQUE_ITEMS } from './unique-items.ts'
+
+const draft7 = lazily<typeof import('ajv')>('ajv')
+const draft2020 = lazily<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
+const formats = lazily<typeof import('ajv-formats')['default']>('ajv-formats')
 
 /** Patterns in schemas are as untrusted as others: they run under the same time limit. */
 const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
@@ -34,8 +37,8 @@ const compileSchema = (schema: Schema): ValidateFunction => {
   const known = typeof schema === 'object' ? compiled.get(schema) : undefined
   if (known) return known
   const draft = typeof schema === 'object' ? String(schema.$schema ?? '') : ''
-  const ajv = /draft-0[4-7]/.test(draft) ? new Ajv(AJV) : new Ajv2020(AJV)
-  formats.default(ajv)
+  const ajv = /draft-0[4-7]/.test(draft) ? new (draft7().Ajv)(AJV) : new (draft2020().Ajv2020)(AJV)
+  formats().default(ajv)
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword(UNIQUE_ITEMS)
   const check = ajv.compile(schema)

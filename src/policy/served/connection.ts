@@ -1,6 +1,6 @@
 /** @file One inference server: so many requests at a time, repeated while waiting can help, answers as JSON. */
 
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { Cancellation } from '../../chat/cancellation.ts'
 import { type Clock, systemClock } from '../../chat/clock.ts'
 import { endpointUrl, requestHeaders } from '../../chat/connection.ts'
@@ -8,6 +8,7 @@ import { readKey } from '../../chat/credentials.ts'
 import { exchange, type Incoming } from '../../chat/exchange.ts'
 import { bodyExcerpt, isFields, type JsonFields, parseBody, statusError } from '../../chat/response.ts'
 import { JudgeError } from '../../util/errors.ts'
+import { undici } from '../../util/undici.ts'
 import { malformed, ServedError, servedError } from './errors.ts'
 import type { ServedSettings } from './settings.ts'
 
@@ -57,7 +58,7 @@ export class ServerConnection {
     this.origin = this.#base.origin
     this.#key = readKey(settings, env ?? process.env)
     this.#headers = requestHeaders({ headers: settings.headers, apiKeyHeader: 'authorization' }, this.#key)
-    this.#dispatcher = new Pool(this.origin, { connections: settings.concurrency, pipelining: 1 })
+    this.#dispatcher = new (undici().Pool)(this.origin, { connections: settings.concurrency, pipelining: 1 })
     this.#clock = clock ?? systemClock
     this.#random = random ?? Math.random
     this.#free = settings.concurrency

@@ -1,12 +1,15 @@
 /** @file Arguments of calls against the JSON schema of their tool, which may come from a stranger's server. */
 
-import { Ajv, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Options, ValidateFunction } from 'ajv'
 import { BoundedRegex, RegexTimeout } from '../../grade/rules/bounded-regex.ts'
 import { schemaFault } from '../../grade/rules/schema-faults.ts'
 import { UNIQUE_ITEMS } from '../../grade/rules/unique-items.ts'
 import type { JsonSchema, ToolArguments } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
+import { lazily } from '../../util/lazily.ts'
+
+const draft7 = lazily<typeof import('ajv')>('ajv')
+const draft2020 = lazily<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
 
 const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
   code: 'boundedPatterns',
@@ -68,7 +71,9 @@ export const argumentsCheck = (tool: string, parameters: JsonSchema): CheckArgum
   if (type !== undefined && type !== 'object') throw refuse(`its type is ${JSON.stringify(type)}`)
   // A server's schemas may all have the same id, or none that is an address.
   const { $id: _, id: __, ...schema } = parameters
-  const ajv = /draft-0[4-7]/.test(String(parameters.$schema ?? '')) ? new Ajv(AJV) : new Ajv2020(AJV)
+  const ajv = /draft-0[4-7]/.test(String(parameters.$schema ?? ''))
+    ? new (draft7().Ajv)(AJV)
+    : new (draft2020().Ajv2020)(AJV)
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword(UNIQUE_ITEMS)
   try {

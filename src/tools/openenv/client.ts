@@ -1,9 +1,10 @@
 /** @file A client of OpenEnv servers: sessions over WebSocket, one environment each; what the server says of itself over HTTP. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, WebSocket } from 'undici'
+import type { Agent } from 'undici'
 import { wordsOfCode } from '../../util/file-failure.ts'
 import { parseWith } from '../../util/schema.ts'
+import { undici } from '../../util/undici.ts'
 import { withDeadline } from '../deadline.ts'
 import { httpExchange } from '../http-exchange.ts'
 import { Secrets, type ProcessEnv as Variables } from '../secrets.ts'
@@ -45,7 +46,7 @@ export class OpenEnvClient {
     this.#secrets = new Secrets(env)
     this.#headers = this.#secrets.headers(settings.headers, 'headers')
     this.#retryMs = retryMs
-    this.#agent = new Agent({
+    this.#agent = new (undici().Agent)({
       connect: { timeout: settings.connectTimeoutMs },
       // A bound on memory: what is a little too large is taken, so that it can be said.
       webSocket: { maxPayloadSize: 4 * settings.maxMessageBytes },
@@ -97,7 +98,10 @@ export class OpenEnvClient {
     const { url, connectTimeoutMs, timeoutMs, maxMessageBytes } = this.#settings
     const address = new URL('ws', url.replace(/\/*$/, '/').replace(/^http/, 'ws'))
     return withDeadline(url, connectTimeoutMs, signal, own => {
-      const socket = new WebSocket(address.href, { dispatcher: this.#agent, headers: this.#headers })
+      const socket = new (undici().WebSocket)(address.href, {
+        dispatcher: this.#agent,
+        headers: this.#headers,
+      })
       own.addEventListener('abort', () => socket.close(), { once: true })
       return new Promise((resolve, reject) => {
         socket.addEventListener('open', () =>

@@ -1,4 +1,4 @@
-/** @file Packages with much data, loaded at the first use: checks are synchronous, and most never need them. */
+/** @file Packages that take time to load, loaded at the first use: most commands need none of them. */
 
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
