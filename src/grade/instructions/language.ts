@@ -1,7 +1,7 @@
 /** @file Which language a text is in. */
 
-import { wordsIn } from '../../util/words.ts'
 import { lazily } from '../../util/lazily.ts'
+import { wordsIn } from '../../util/words.ts'
 
 /** Languages that `eld` 2.1 tells apart (ISO 639-1). */
 const ELD_LANGUAGES: readonly string[] =

@@ -2,9 +2,9 @@
 
 import { syllable } from 'syllable'
 import { countEach } from '../../util/descriptive.ts'
+import { lazily } from '../../util/lazily.ts'
 import { countSchema, instruction, phrase, position } from './definition.ts'
 import { hasWholeWord } from './keywords.ts'
-import { lazily } from '../../util/lazily.ts'
 import { splitSentences } from './sentences.ts'
 import {
   firstCharacter,
