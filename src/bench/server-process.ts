@@ -66,7 +66,7 @@ export const withServer = <T>(served: Served, work: (server: ServingProcess) => 
     try {
       return await work({ child, url: await addressOf(child, served) })
     } finally {
-      if (child.exitCode === null) {
+      if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL')
         await once(child, 'exit')
       }

@@ -84,7 +84,7 @@ const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigErro
   if (typeof name === 'string' && Object.hasOwn(RECIPES_BY_NAME, name)) return name
   const names = Object.keys(RECIPES_BY_NAME)
   throw new ErrorKind(`${source}: expected one of ${names.join(', ')}, got ${describeValue(name)}`, {
-    hint: meantOr(String(name), names, 'choose a recipe, or the path of a YAML file'),
+    hint: meantOr(typeof name === 'string' ? name : '', names, 'choose a recipe, or the path of a YAML file'),
   })
 }
 

@@ -1,5 +1,9 @@
 /** @file The worker thread that rules run in: a response and its rules in, outcomes out. */
 
+// Loaded before the first rule: its time is the thread's, not that of a response.
+import 'ajv'
+import 'ajv/dist/2020.js'
+import 'ajv-formats'
 import { DataError, GradusError, NumericError } from '../../util/errors.ts'
 import { threadFile, WorkBudget } from '../../util/thread-clock.ts'
 import { serveWork } from '../../util/work-serve.ts'

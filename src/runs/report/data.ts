@@ -133,7 +133,7 @@ export const criterionLabel = (info: RunInfo, id: string): string => {
 const meanGroup = (groups: readonly MetricGroup[]): Record<string, number> =>
   Object.fromEntries(
     [...new Set(groups.flatMap(Object.keys))].flatMap(name => {
-      const mean = meanKnown(groups.map(group => group[name] ?? null))
+      const mean = meanKnown(groups.map(group => (typeof group[name] === 'number' ? group[name] : null)))
       return mean === null ? [] : [[name, mean]]
     }),
   )
@@ -191,8 +191,8 @@ export const rubricProfile = (data: ReportData): Profile | null => {
 
 /** What training took so far; seconds are the sum of the steps' total times. */
 export const totalsOf = ({ metrics, totals }: ReportData): RunTotals => {
-  const total = (metric: (row: MetricsRow) => number | null | undefined) =>
-    metrics.reduce((sum, row) => sum + (metric(row) ?? 0), 0)
+  const total = (metric: (row: MetricsRow) => unknown) =>
+    metrics.reduce((sum, row) => sum + (Number.isFinite(metric(row)) ? (metric(row) as number) : 0), 0)
   return (
     totals ?? {
       steps: metrics.length,

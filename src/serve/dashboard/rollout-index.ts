@@ -95,7 +95,7 @@ export class RolloutIndex {
 
   constructor(dir: string) {
     const name = createHash('sha256').update(dir).digest('hex').slice(0, 24)
-    this.#cache = join(pageCacheFolder(), `${name}.index`)
+    this.#cache = join(pageCacheFolder(), `${name}.rollouts`)
     const events = { onLine: (line: PlacedLine) => this.#add(line), onRestart: () => this.#clear() }
     this.#file = new GrowingFile(dir, 'rollouts.jsonl', events, this.#load())
   }
