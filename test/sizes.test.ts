@@ -10,7 +10,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  * taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  bench: 4285,
+  bench: 4287,
   chat: 2740,
   cli: 12101,
   eval: 2136,

@@ -166,7 +166,9 @@ export const KERNEL_CASES: Readonly<Record<string, RepeatedCase>> = {
     ({ a }) => [a.indexOf(a.reduce((x, y) => Math.max(x, y)))],
   ),
   'kernel/softmaxRow': kernel(
-    ({ buffer, a, b }) => buffer.softmaxRow(a, 0.7, b),
+    ({ buffer, a, b }) => {
+      buffer.softmaxRow(a, 0.7, b)
+    },
     ({ a }) => softmaxOf(a, 0.7),
     'b',
   ),
