@@ -3,31 +3,20 @@
 import type { Options, ValidateFunction } from 'ajv'
 import { z } from 'zod'
 import { lazily } from '../../util/lazily.ts'
-import { BoundedRegex, RegexTimeout } from './bounded-regex.ts'
+import { RegexTimeout } from './bounded-regex.ts'
 import { defineRule, type RuleOutcome } from './rule.ts'
+import { schemaCompiler } from './schema-compiler.ts'
 import { type Schema, schemaFault } from './schema-faults.ts'
 import { splitCode } from './text.ts'
-import { UNIQUE_ITEMS } from './unique-items.ts'
 
-const draft7 = lazily<typeof import('ajv')>('ajv')
-const draft2020 = lazily<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
 const formats = lazily<typeof import('ajv-formats')['default']>('ajv-formats')
 
-/** Patterns in schemas are as untrusted as others: they run under the same time limit. */
-const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
-  code: 'boundedPatterns',
-})
-
-const AJV: Options = {
+const STRICT: Options = {
   // A misspelt keyword would check nothing, silently.
   strictSchema: true,
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
-  logger: false,
-  // What many references point to would be compiled anew for each.
-  inlineRefs: false,
-  code: { regExp: boundedPatterns },
 }
 
 const compiled = new WeakMap<object, ValidateFunction>()
@@ -36,11 +25,8 @@ const compiled = new WeakMap<object, ValidateFunction>()
 const compileSchema = (schema: Schema): ValidateFunction => {
   const known = typeof schema === 'object' ? compiled.get(schema) : undefined
   if (known) return known
-  const draft = typeof schema === 'object' ? String(schema.$schema ?? '') : ''
-  const ajv = /draft-0[4-7]/.test(draft) ? new (draft7().Ajv)(AJV) : new (draft2020().Ajv2020)(AJV)
+  const ajv = schemaCompiler(typeof schema === 'object' ? schema.$schema : '', STRICT)
   formats().default(ajv)
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword(UNIQUE_ITEMS)
   const check = ajv.compile(schema)
   if (typeof schema === 'object') compiled.set(schema, check)
   return check

@@ -1,28 +1,14 @@
 /** @file Arguments of calls against the JSON schema of their tool, which may come from a stranger's server. */
 
 import type { Options, ValidateFunction } from 'ajv'
-import { BoundedRegex, RegexTimeout } from '../../grade/rules/bounded-regex.ts'
+import { RegexTimeout } from '../../grade/rules/bounded-regex.ts'
+import { schemaCompiler } from '../../grade/rules/schema-compiler.ts'
 import { schemaFault } from '../../grade/rules/schema-faults.ts'
-import { UNIQUE_ITEMS } from '../../grade/rules/unique-items.ts'
 import type { JsonSchema, ToolArguments } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
-import { lazily } from '../../util/lazily.ts'
 
-const draft7 = lazily<typeof import('ajv')>('ajv')
-const draft2020 = lazily<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
-
-const boundedPatterns = Object.assign((source: string, flags: string) => new BoundedRegex(source, flags), {
-  code: 'boundedPatterns',
-})
-
-const AJV: Options = {
-  // Servers add keywords of their own, and formats that nobody else knows: those check nothing.
-  strict: false,
-  validateFormats: false,
-  logger: false,
-  inlineRefs: false,
-  code: { regExp: boundedPatterns },
-}
+/** Servers add keywords of their own, and formats that nobody else knows: those check nothing. */
+const LAX: Options = { strict: false, validateFormats: false }
 
 /** Longest account of what is wrong with arguments. */
 const MAX_FAULT = 300
@@ -71,11 +57,7 @@ export const argumentsCheck = (tool: string, parameters: JsonSchema): CheckArgum
   if (type !== undefined && type !== 'object') throw refuse(`its type is ${JSON.stringify(type)}`)
   // A server's schemas may all have the same id, or none that is an address.
   const { $id: _, id: __, ...schema } = parameters
-  const ajv = /draft-0[4-7]/.test(String(parameters.$schema ?? ''))
-    ? new (draft7().Ajv)(AJV)
-    : new (draft2020().Ajv2020)(AJV)
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword(UNIQUE_ITEMS)
+  const ajv = schemaCompiler(parameters.$schema, LAX)
   try {
     const { $schema: ___, ...unnamed } = schema
     const check = ajv.compile({ ...unnamed, type: 'object' })
