@@ -1,9 +1,8 @@
 /** @file A circuit breaker: an endpoint that fails most calls is left alone for a while, then tried with one. */
 
 import { z } from 'zod'
+import { natural, positive } from '../util/setting-shapes.ts'
 
-const positive = z.number().positive()
-const count = z.int().positive()
 const MINIMUM_CALLS = 10
 
 export const breakerSchema = z
@@ -14,8 +13,8 @@ export const breakerSchema = z
       .max(1)
       .default(0.75)
       .describe('Share of failed calls from which an endpoint is left alone.'),
-    window: count.default(20).describe('Calls that are looked at.'),
-    minimumCalls: count.default(MINIMUM_CALLS).describe('Calls below which nothing is concluded.'),
+    window: natural.default(20).describe('Calls that are looked at.'),
+    minimumCalls: natural.default(MINIMUM_CALLS).describe('Calls below which nothing is concluded.'),
     pauseMs: positive.default(500).describe('How long it is left alone at first.'),
     longestPauseMs: positive.default(15_000).describe('How long at most; the pause doubles each time.'),
   })

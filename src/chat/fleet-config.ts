@@ -1,12 +1,11 @@
 /** @file Settings of a fleet of judges, as a configuration file writes them. */
 
 import { z } from 'zod'
+import { positive } from '../util/setting-shapes.ts'
 import { BREAKER_DEFAULTS, breakerSchema } from './breaker.ts'
 import { priceSchema } from './ledger.ts'
 import { openAiSchema } from './openai-config.ts'
 import { REFUSALS_IN_A_ROW } from './refusals.ts'
-
-const positive = z.number().positive()
 
 /** An endpoint with its limits. */
 export const endpointSchema = openAiSchema.omit({ connections: true }).extend({

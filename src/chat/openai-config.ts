@@ -2,10 +2,9 @@
 
 import { z } from 'zod'
 import { writtenOut } from '../util/secret-words.ts'
+import { positive } from '../util/setting-shapes.ts'
 import { keptAddressSchema, keyVariableSchema } from './credentials.ts'
 import { MAX_TOKENS_FIELDS, STRUCTURED_OUTPUT_DEFAULT, STRUCTURED_OUTPUTS } from './request.ts'
-
-const positive = z.number().positive()
 
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({

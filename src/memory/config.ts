@@ -2,15 +2,14 @@
 
 import { z } from 'zod'
 import { embeddingSchema } from '../chat/embedding-config.ts'
+import { natural } from '../util/setting-shapes.ts'
 import { TOP } from './bank.ts'
 import { WRITE_EVERY_STEPS } from './bank-file.ts'
 
-const size = z.int().positive()
-
 const hashedSchema = z.strictObject({
   kind: z.literal('hashed').describe('Which kind; each has keys of its own.'),
-  dims: size.max(65_536).default(256).describe('Length of a vector.'),
-  order: size.max(5).default(2).describe('Longest word n-gram.'),
+  dims: natural.max(65_536).default(256).describe('Length of a vector.'),
+  order: natural.max(5).default(2).describe('Longest word n-gram.'),
 })
 
 const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') })
@@ -19,8 +18,8 @@ const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') 
 const checkpointSchema = z.strictObject({
   kind: z.literal('checkpoint').describe('Which kind; each has keys of its own.'),
   folder: z.string().min(1).describe('Checkpoint that embeds, named as `model.folder`.'),
-  threads: size.default(1).describe('Threads of the processor.'),
-  maxTokens: size
+  threads: natural.default(1).describe('Threads of the processor.'),
+  maxTokens: natural
     .default(512)
     .describe(
       "Tokens of a text that are embedded; what is beyond is cut. The model's context where that is shorter.",
@@ -45,15 +44,15 @@ export const bankSchema = z.strictObject({
     .describe(
       '`within`: the very question, or similar ones where it is missing; `cross`: similar ones; `both`.',
     ),
-  top: size.max(100).default(TOP).describe('Similar questions that are shown.'),
-  maxItems: size
+  top: natural.max(100).default(TOP).describe('Similar questions that are shown.'),
+  maxItems: natural
     .optional()
     .describe('Most items; the one that was retrieved longest ago goes first. Unlimited where absent.'),
   otherEmbedder: z
     .enum(['re-embed', 'refuse'])
     .default('re-embed')
     .describe("Vectors in `file` that are another embedder's: made anew, or refused."),
-  writeEverySteps: size
+  writeEverySteps: natural
     .default(WRITE_EVERY_STEPS)
     .describe("Steps between two writings of the run's own bank file."),
   embedder: embedderSchema

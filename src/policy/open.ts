@@ -4,14 +4,13 @@ import { z } from 'zod'
 import type { ModelConfig } from '../model/config.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { PROVIDERS } from '../tensor/providers.ts'
+import { natural } from '../util/setting-shapes.ts'
 import type { ModelSource } from './local/model-source.ts'
 import { defaultEngines, MOST_ENGINES, modelTensors } from './local/weight-sizes.ts'
 import type { Policy } from './policy.ts'
 import { tinkerRefusal } from './tinker/losses.ts'
 import { openTinker, type TinkerSettings, tinkerSchema } from './tinker/settings.ts'
 import { lossRefusal } from './update.ts'
-
-const size = z.int().positive()
 
 /**
  * Rows decoded together where a judge grades what is finished beside the sampling of the rest: fewer end at a time, so that graders
@@ -28,8 +27,8 @@ const localFields = z.strictObject({
     .describe(
       '`webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none.',
     ),
-  threads: size.default(2).describe('Of the processor; a GPU computes as it does.'),
-  engines: size
+  threads: natural.default(2).describe('Of the processor; a GPU computes as it does.'),
+  engines: natural
     .max(MOST_ENGINES)
     .nullable()
     .default(null)
@@ -48,12 +47,12 @@ const localFields = z.strictObject({
     .describe(
       'Memory of a computation is kept for the next. false: it is given back at once, which takes up to a fifth longer and about a third less memory at the peak.',
     ),
-  maxRows: size
+  maxRows: natural
     .default(128)
     .describe(
       'Rows decoded together; on the processor fewer, down to 32, where their keys and values would take more than 1 GiB an engine. What is beyond that is sampled afterwards, while graders are busy with what is finished.',
     ),
-  microBatchTokens: size
+  microBatchTokens: natural
     .default(2048)
     .describe(
       'Padded tokens in a training graph at a time: bounds memory. Samples that share a prompt may exceed it by that prompt. More is faster only where many samples share a long beginning, which each micro-batch computes again.',
@@ -97,7 +96,7 @@ const localSchema = localFields.refine(enginesFit, FITTING_ENGINES).refine(bitsF
 const pairedSchema = localFields
   .extend({
     sampler: z
-      .strictObject({ threads: size.default(1).describe('Threads of the processor.') })
+      .strictObject({ threads: natural.default(1).describe('Threads of the processor.') })
       .nullable()
       .default(null)
       .describe(

@@ -8,6 +8,7 @@ import { ConfigError } from '../util/errors.ts'
 import { wellFormed } from '../util/json.ts'
 import { Rng } from '../util/rng.ts'
 import { describeValue } from '../util/schema.ts'
+import { positive } from '../util/setting-shapes.ts'
 import { undici } from '../util/undici.ts'
 import { withDeadline } from './deadline.ts'
 import { type HttpAnswer, httpExchange, toolAddress } from './http-exchange.ts'
@@ -22,8 +23,6 @@ import {
   valuesSchema,
 } from './secrets.ts'
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
-
-const positive = z.number().positive()
 
 const fieldsSchema = z.strictObject({
   id: z.string().min(1).optional().describe('Where in a result it is; a result without it is numbered.'),

@@ -7,6 +7,7 @@
 
 import { z } from 'zod'
 import { type CurvePoint, curveOf, smoothed } from '../../runs/report/bands.ts'
+import { fraction } from '../../util/setting-shapes.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { type FinishedRun, type Metric, metric, type Peers, secondsUntil, tokensUntil } from './metric.ts'
 
@@ -70,8 +71,6 @@ const STATISTICS = {
 
 const NAMES = [...(Object.keys(STATISTICS) as (keyof typeof STATISTICS)[]), 'slope'] as const
 
-const share = z.number().min(0).max(1)
-
 /** Where in a run a curve is read: around the step at which another curve first reaches a level. */
 const matchedSchema = z
   .strictObject({
@@ -95,8 +94,8 @@ const curveOptions = z
     key: z.string(),
     statistic: z.enum(NAMES).default('mean'),
     window: z.int().positive().default(1),
-    from: share.optional(),
-    to: share.optional(),
+    from: fraction.optional(),
+    to: fraction.optional(),
     matched: matchedSchema.optional(),
   })
   .refine(
@@ -199,7 +198,7 @@ const risesThenFalls = metric({
     '1 where the smoothed curve peaks after its first step, before the place `before`, at least `rise` above its start and `fall` above its end; null where it ends before that place',
   options: z.strictObject({
     ...peakShape,
-    before: share.default(0.5),
+    before: fraction.default(0.5),
     rise: z.number().min(0).default(0),
     fall: z.number().min(0).default(0),
   }),

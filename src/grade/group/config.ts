@@ -1,10 +1,9 @@
 /** @file Settings of a relative judge. */
 
 import { z } from 'zod'
+import { natural } from '../../util/setting-shapes.ts'
 import { askFields } from '../judge/ask-config.ts'
 import { type JudgeConfig, judgeShape } from '../judge/judge-config.ts'
-
-const size = z.int().positive()
 
 /** How a group is put to a judge; the same in recipes and on the command line. */
 export const groupShape = {
@@ -14,11 +13,11 @@ export const groupShape = {
     .nullable()
     .default(null)
     .describe("What to go by, in words; null: the problem's own rubric."),
-  looks: size
+  looks: natural
     .max(16)
     .default(1)
     .describe("Calls a group, each in another order; a response's score is the mean."),
-  maxResponses: size
+  maxResponses: natural
     .max(256)
     .default(32)
     .describe(

@@ -2,9 +2,8 @@
 
 import { z } from 'zod'
 import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
+import { natural } from '../../util/setting-shapes.ts'
 import { DIALECTS } from './dialect-names.ts'
-
-const size = z.int().positive()
 
 export const servedSchema = z.strictObject({
   /** `http://host:8000/v1`; `#NAME` at its end is the model. */
@@ -17,7 +16,7 @@ export const servedSchema = z.strictObject({
   apiKeyEnv: keyVariableSchema.optional(),
   headers: z.record(z.string(), z.string()).default({}),
   /** Requests at a time; a request is a group of samples, of SGLang with seeds one sample. */
-  concurrency: size.default(64),
+  concurrency: natural.default(64),
   /** For one exchange: until the last token of the longest sample of a request is there. */
   attemptTimeoutMs: z.number().positive().default(600_000),
   /** How long a server that is gone, busy or failing is asked again. */

@@ -9,13 +9,13 @@ import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { secretInAddress } from '../../util/secret-words.ts'
+import { natural } from '../../util/setting-shapes.ts'
 import type { ModelSource } from '../local/model-source.ts'
 import { DIALECTS } from '../served/dialect-names.ts'
 import type { AdapterSampler } from './adapter-sampler.ts'
 import type { SplitPolicy } from './split-policy.ts'
 import type { TinkerPolicy } from './tinker-policy.ts'
 
-const size = z.int().positive()
 const price = z.number().min(0)
 
 /** An inference server that samples in place of the training service. */
@@ -84,7 +84,7 @@ export const tinkerSchema = z.strictObject({
     ),
   lora: z
     .strictObject({
-      rank: size.default(32).describe('Rank of the adapter on the server.'),
+      rank: natural.default(32).describe('Rank of the adapter on the server.'),
       attention: z
         .boolean()
         .default(true)
@@ -105,7 +105,7 @@ export const tinkerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Environment variable with the key; null: the server wants none.'),
-  concurrency: size.default(32).describe('Groups that are sampled at a time.'),
+  concurrency: natural.default(32).describe('Groups that are sampled at a time.'),
   patienceMinutes: z
     .number()
     .positive()

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
+import { fraction } from '../../util/setting-shapes.ts'
 import type { TaskWith } from '../task.ts'
 import { hintsTask, tellingHints } from '../thinking-grammar/hints.ts'
 import { labelsSchema, rubricHabitsSchema } from '../thinking-grammar/rubricator.ts'
@@ -20,13 +21,11 @@ import { arithmeticRubricator } from './rubricator.ts'
 import { arithmeticTask } from './task.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
 
-const share = z.number().min(0).max(1)
-
 export const arithmeticStartSchema = z.strictObject({
   kind: z.literal('arithmetic'),
   operations: operationsSchema.prefault({}).describe('Operations of a question.'),
-  rubricators: share.default(0.35).describe('Share of the demonstrations that a rubricator writes.'),
-  hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
+  rubricators: fraction.default(0.35).describe('Share of the demonstrations that a rubricator writes.'),
+  hinted: fraction.default(0.5).describe("Share of a reasoner's that follow hints."),
   tries: z
     .int()
     .positive()

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { hashLabel, type Rng } from '../../util/rng.ts'
+import { fraction } from '../../util/setting-shapes.ts'
 import { ARITHMETIC_FILLERS, type Calculation, calculationText } from './lines.ts'
 import { type ArithmeticProblem, answerOf, apply, chainText, MODULUS, type Operation } from './problem.ts'
 
@@ -19,19 +20,17 @@ export interface Habits {
   repeats: number
 }
 
-const share = z.number().min(0).max(1)
-
 /**
  * How often the teacher errs: in the share of facts `a * b` that it half remembers, and in the others; in two or three operations in
  * one step, and in a result without a calculation; in a check.
  */
 export const errorsSchema = z.strictObject({
-  shaky: share.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
-  shakyError: share.default(0.4).describe('Error rate where it is unsure.'),
-  knownError: share.default(0.04).describe('Error rate where it is sure.'),
-  mergedError: share.default(0.35).describe('Error rate of merged steps.'),
-  jumpError: share.default(0.65).describe('Error rate of steps left out.'),
-  checkError: share.default(0.1).describe('Error rate of checks.'),
+  shaky: fraction.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
+  shakyError: fraction.default(0.4).describe('Error rate where it is unsure.'),
+  knownError: fraction.default(0.04).describe('Error rate where it is sure.'),
+  mergedError: fraction.default(0.35).describe('Error rate of merged steps.'),
+  jumpError: fraction.default(0.65).describe('Error rate of steps left out.'),
+  checkError: fraction.default(0.1).describe('Error rate of checks.'),
 })
 export type Errors = z.output<typeof errorsSchema>
 

@@ -1,6 +1,7 @@
 /** @file What problems of the logic task look like: what their generator is told, and how settings say it. */
 
 import { z } from 'zod'
+import { fraction } from '../../util/setting-shapes.ts'
 import { ALL_NOUNS, NOUNS } from './vocabulary.ts'
 
 /**
@@ -20,7 +21,6 @@ export const MAX_HOPS = 16
 /** Kinds that problems may draw from: the real rows' ten, or up to all there are. */
 export const KINDS = { least: NOUNS.length, most: ALL_NOUNS.length } as const
 
-const share = z.number().min(0).max(1)
 const range = z.tuple([z.int().min(1), z.int().min(1)])
 
 /** What problems look like beyond their style; absent: as the style has it. Ranges are uniform, both ends included. */
@@ -34,8 +34,8 @@ export const problemShape = {
     ),
   negation: z
     .strictObject({
-      gold: share.describe('Share of negated sentences in the proof.'),
-      other: share.describe('Share of negated sentences beside it.'),
+      gold: fraction.describe('Share of negated sentences in the proof.'),
+      other: fraction.describe('Share of negated sentences beside it.'),
     })
     .optional()
     .describe('Share of negated property rules: the one that settles the query, and the others.'),

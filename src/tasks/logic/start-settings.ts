@@ -1,6 +1,7 @@
 /** @file Logic as it is learnt before it is rewarded: what demonstrations are drawn, and the sets that it is tested on. */
 
 import { z } from 'zod'
+import { fraction } from '../../util/setting-shapes.ts'
 import { LOGIC_STYLES, MAX_HOPS, problemShape } from './problem-shape.ts'
 import { GENERATED_TEST_SETS } from './testset-names.ts'
 import { MAX_STEPS } from './vocabulary.ts'
@@ -10,7 +11,6 @@ export { problemShape } from './problem-shape.ts'
 const hopCount = z.int().min(1).max(MAX_HOPS)
 const style = z.enum(LOGIC_STYLES)
 const wording = z.enum(['canonical', 'as-given'])
-const share = z.number().min(0).max(1)
 
 export const sourceSchema = z.strictObject({
   hops: hopCount.describe('Length of a proof in steps.'),
@@ -51,7 +51,7 @@ export const keyframeSchema = z.strictObject({
     .strictObject({
       loss: z.number().positive().describe('Bound of the mean loss, nats a token.'),
       window: z.int().positive().default(50).describe('Steps that the loss is averaged over.'),
-      atMost: share.describe('Share of all steps at which the keyframe is left in any case.'),
+      atMost: fraction.describe('Share of all steps at which the keyframe is left in any case.'),
     })
     .optional()
     .describe(

@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { openEnvShape } from '../../tools/index.ts'
 import { writtenOut } from '../../util/secret-words.ts'
-
-const size = z.int().positive()
+import { natural } from '../../util/setting-shapes.ts'
 
 const actionSchema = z
   .discriminatedUnion('kind', [
@@ -32,11 +31,11 @@ export type ActionSettings = z.output<typeof actionSchema>
 
 export const openEnvTaskShape = {
   ...openEnvShape,
-  train: size
+  train: natural
     .max(100_000)
     .default(64)
     .describe('Episodes to train on: one for each seed from `firstSeed` on.'),
-  test: size.max(100_000).default(16).describe('Episodes for evaluation, by the seeds after those.'),
+  test: natural.max(100_000).default(16).describe('Episodes for evaluation, by the seeds after those.'),
   firstSeed: z.int().min(0).default(0).describe('First seed that `reset` is given.'),
   reset: z
     .record(z.string(), z.unknown())
@@ -64,11 +63,11 @@ export const openEnvTaskShape = {
     .describe(
       "`chat`: observations are what a person says, by the model's chat template. `plain`: words as they are, for models without one.",
     ),
-  maxTurns: size.max(1000).default(8).describe('Turns that an episode may take.'),
-  maxTokens: size
+  maxTurns: natural.max(1000).default(8).describe('Turns that an episode may take.'),
+  maxTokens: natural
     .default(2048)
     .describe('Tokens of an episode, observations included; `rollout.maxTokens` is for a turn.'),
-  maxObservationTokens: size.default(512).describe('Most tokens of what an observation says.'),
+  maxObservationTokens: natural.default(512).describe('Most tokens of what an observation says.'),
 }
 
 export const openEnvTaskSchema = z.strictObject(openEnvTaskShape)

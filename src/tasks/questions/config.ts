@@ -2,9 +2,8 @@
 
 import { z } from 'zod'
 import { columnsSchema } from '../../util/columns.ts'
+import { natural } from '../../util/setting-shapes.ts'
 import { QUESTION_FORMATS } from './formats.ts'
-
-const size = z.int().positive()
 
 /** Parts of the section; a recipe may add a `kind`, or give other defaults. */
 export const questionTaskShape = {
@@ -41,8 +40,8 @@ export const questionTaskShape = {
     .describe(
       'Say in the prompt that thinking goes between tags: for models whose template does not see to that.',
     ),
-  maxPromptTokens: size.default(4096).describe('Questions with longer prompts are left out and counted.'),
-  maxRubricatorTokens: size
+  maxPromptTokens: natural.default(4096).describe('Questions with longer prompts are left out and counted.'),
+  maxRubricatorTokens: natural
     .default(16_384)
     .describe(
       'Longest prompt of a rubricator: of a response that is too long for it, the middle is left out.',

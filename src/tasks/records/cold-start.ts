@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
+import { fraction, natural } from '../../util/setting-shapes.ts'
 import { agentPrompt, placeboOf, type Reference, reflectionText, reflectorPrompt } from './lessons.ts'
 import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
 import { advised, type Contribution, demonstrateResearch, drawResearchHabits } from './research.ts'
@@ -17,21 +18,18 @@ import {
   siblingOf,
 } from './world.ts'
 
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
 export const recordsStartSchema = z.strictObject({
   kind: z.literal('records'),
   hops: hopsSchema.prefault({}).describe('Look-ups that a question takes.'),
-  reflectors: share.default(0.3).describe('Share of the demonstrations that a reflector writes.'),
-  referred: share.default(0.5).describe("Share of an agent's that have references."),
-  heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
-  tries: size
+  reflectors: fraction.default(0.3).describe('Share of the demonstrations that a reflector writes.'),
+  referred: fraction.default(0.5).describe("Share of an agent's that have references."),
+  heeds: fraction.default(0.7).describe('Chance that advice in a reference is followed.'),
+  tries: natural
     .default(3)
     .describe(
       'How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote.',
     ),
-  calls: size.max(12).default(8).describe('Look-ups that an agent may make.'),
+  calls: natural.max(12).default(8).describe('Look-ups that an agent may make.'),
   scaffold: z
     .boolean()
     .default(true)

@@ -4,10 +4,9 @@ import { z } from 'zod'
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
+import { fraction } from '../../util/setting-shapes.ts'
 import { drawDialogue } from './dialogue.ts'
 import { drawJudgement } from './judged.ts'
-
-const share = z.number().min(0).max(1)
 
 export const requestsStartSchema = z.strictObject({
   kind: z.literal('requests'),
@@ -17,10 +16,10 @@ export const requestsStartSchema = z.strictObject({
     .max(8192)
     .default(2048)
     .describe('Tokens of fresh weights in all; the tokenizer is learnt.'),
-  judged: share
+  judged: fraction
     .default(0.35)
     .describe('Share of the demonstrations that are a judge’s verdict on an answer.'),
-  promptWeight: share
+  promptWeight: fraction
     .default(0.2)
     .describe('Weight of what stands before an answer in the loss: questions teach the language as well.'),
 })

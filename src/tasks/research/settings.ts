@@ -2,11 +2,10 @@
 
 import { z } from 'zod'
 import { toolsSchema } from '../../tools/index.ts'
+import { natural } from '../../util/setting-shapes.ts'
 import { turnRulesSchema } from './protocol.ts'
 import { researchFilesShape } from './questions.ts'
 import { TOOL_BOX_DEFAULTS } from './tool-box.ts'
-
-const size = z.int().positive()
 
 export const researchTaskSchema = z.strictObject({
   kind: z.literal('research').describe('Which kind; each has keys of its own.'),
@@ -21,7 +20,7 @@ export const researchTaskSchema = z.strictObject({
         .positive()
         .default(TOOL_BOX_DEFAULTS.timeoutMs)
         .describe('Longest time of one call.'),
-      concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
+      concurrency: natural.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
       maxChars: z
         .int()
         .min(200)
@@ -46,19 +45,19 @@ export const researchTaskSchema = z.strictObject({
     .describe(
       'Evaluations ask the judge too whether an answer is correct, incorrect or not attempted, as SimpleQA does; absent: they do not.',
     ),
-  maxPromptTokens: size
+  maxPromptTokens: natural
     .default(8192)
     .describe('Questions with longer prompts are left out; lessons that make one longer are cut.'),
-  maxTokens: size
+  maxTokens: natural
     .default(18_432)
     .describe('Tokens of an attempt in all, tool output included; `rollout.maxTokens` is for a turn.'),
-  maxOutputTokens: size.default(2048).describe('Tokens of what a tool says.'),
-  maxReflectorTokens: size
+  maxOutputTokens: natural.default(2048).describe('Tokens of what a tool says.'),
+  maxReflectorTokens: natural
     .default(26_624)
     .describe(
       'Longest prompt of a reflector: of an attempt that is too long for it, the middle of its parts is left out.',
     ),
-  referenceCharacters: size
+  referenceCharacters: natural
     .default(4000)
     .describe('Characters of each part of a lesson (question, rubrics, takeaways) that are shown.'),
 })

@@ -2,9 +2,8 @@
 
 import { z } from 'zod'
 import { keyVariableSchema } from '../../chat/credentials.ts'
+import { positive } from '../../util/setting-shapes.ts'
 import { argumentsSchema, hasNoSecretInUrl, secretInUrl, valuesSchema } from '../secrets.ts'
-
-const positive = z.number().positive()
 
 /** A server as a configuration writes it: a command to start, or the address of one that runs. */
 export const mcpToolsSchema = z

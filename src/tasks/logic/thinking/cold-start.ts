@@ -5,6 +5,7 @@ import type { SupervisedDatum } from '../../../rl/datum.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { DataError } from '../../../util/errors.ts'
 import { Rng } from '../../../util/rng.ts'
+import { fraction, natural } from '../../../util/setting-shapes.ts'
 import { hintsTask, tellingHints } from '../../thinking-grammar/hints.ts'
 import { labelsSchema, rubricHabitsSchema } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
@@ -44,9 +45,6 @@ export const logicProblems = (
 /** Seed of the test problems, which no training has. */
 export const LOGIC_RUBRIC_TEST_SEED = 'rubric start/test'
 
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
 export const logicRubricsStartSchema = z.strictObject({
   kind: z.literal('logic-rubrics'),
   problems: logicProblemsSchema
@@ -54,10 +52,10 @@ export const logicRubricsStartSchema = z.strictObject({
     .describe('Problems that the start answers, and those of the test.'),
   reasoners: z
     .strictObject({
-      problems: size.max(20_000).default(1500).describe('Problems that the start answers.'),
-      samples: size.max(65_536).default(2).describe('Samples of each problem.'),
+      problems: natural.max(20_000).default(1500).describe('Problems that the start answers.'),
+      samples: natural.max(65_536).default(2).describe('Samples of each problem.'),
       temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is.'),
-      maxTokens: size.default(96).describe('Most tokens of a response.'),
+      maxTokens: natural.default(96).describe('Most tokens of a response.'),
       keep: z
         .enum(['proved', 'right', 'all'])
         .default('proved')
@@ -67,11 +65,11 @@ export const logicRubricsStartSchema = z.strictObject({
     .describe(
       "The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them.",
     ),
-  rubricators: share.default(0.5).describe('Share of the demonstrations that a rubricator writes.'),
-  hinted: share.default(0.4).describe("Share of a reasoner's that follow hints."),
+  rubricators: fraction.default(0.5).describe('Share of the demonstrations that a rubricator writes.'),
+  hinted: fraction.default(0.4).describe("Share of a reasoner's that follow hints."),
   rubric: rubricHabitsSchema.prefault({}).describe('What the scripted rubricator writes.'),
   labels: labelsSchema,
-  rubricTokens: size.default(112).describe('Most tokens of a rubric in the evaluation.'),
+  rubricTokens: natural.default(112).describe('Most tokens of a rubric in the evaluation.'),
 })
 type Teacher = z.output<typeof logicRubricsStartSchema>
 
