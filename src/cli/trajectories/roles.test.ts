@@ -5,17 +5,18 @@ import { PROPOSAL_CATEGORIES } from '../../grade/proposal/format.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()
-const rubric = (currentScore: number) =>
+const rubric = (currentScore: number, changes: object = {}) =>
   JSON.stringify({
     question_domain: 'math/sums',
     rubrics: [1, 2, 3, 4, -2].map(points => ({
       category: PROPOSAL_CATEGORIES[2],
-      criterion: 'Names every step before it is taken',
+      criterion: `Names step ${points} before it is taken`,
       points,
     })),
     maximum_score: 10,
     minimum_score: -2,
     current_score: currentScore,
+    ...changes,
   })
 
 /** What the teacher says, by what it is asked. */
@@ -97,6 +98,21 @@ describe('gradus trajectories roles', () => {
     expect(rows[0].messages[1].content).toContain('<think>I add them.</think>')
     const one = JSON.parse((await select('a.jsonl', 'one.jsonl', '--per-question', '1', '--json')).out)
     expect(one.written).toEqual({ reasoner: 2, rubricator: 2 })
+  })
+
+  it('keeps no rubric that training does not pay: without a domain, or of copies', async () => {
+    const copies = Array.from({ length: 5 }, () => ({
+      ...{ category: PROPOSAL_CATEGORIES[2], criterion: 'Names every step', points: 2 },
+    }))
+    for (const [name, changes] of [
+      ['mute', { question_domain: undefined }],
+      ['copies', { rubrics: copies, minimum_score: 0 }],
+    ] as const) {
+      say = prompt => ({ text: isRubricator(prompt) ? rubric(1, changes) : '\\boxed{5}' })
+      await roles(`${name}.jsonl`)
+      const { out } = await select(`${name}.jsonl`, `${name}-sft.jsonl`, '--json')
+      expect(JSON.parse(out), name).toMatchObject({ written: { rubricator: 0 }, reasons: { form: 2 } })
+    }
   })
 
   it('shows the rubricator no final answer, and asks about wrong ones as well', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { plainStatement } from '../../grade/proposal/distinct.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import { rlcerSchema } from './config.ts'
 import { balanceRoles, creditStep, roleAdvantages } from './credit.ts'
-import { plainStatement } from './validity.ts'
 
 const item = (role: string, advantages: number[], mask = advantages.map(() => 1)) =>
   ({

@@ -1,6 +1,7 @@
 /** @file How good proposed rubrics are, on questions that training never sees. */
 
 import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
+import { readRubric } from '../../grade/proposal/distinct.ts'
 import type { Proposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -19,7 +20,6 @@ import {
   fittingPrompt,
   type ProposedRubric,
   type RubricGrade,
-  readRubric,
   seenOf,
   verifyProposals,
 } from './verification.ts'

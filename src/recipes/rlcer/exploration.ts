@@ -1,5 +1,6 @@
 /** @file A step's rollouts of both roles: reasoners on questions, a rubricator for each of them, verdicts of every rubric on every response. */
 
+import { readRubric } from '../../grade/proposal/distinct.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
@@ -8,14 +9,7 @@ import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
-import {
-  fittingPrompt,
-  type RubricGrade,
-  readRubric,
-  seenOf,
-  type Verifiers,
-  verifyProposals,
-} from './verification.ts'
+import { fittingPrompt, type RubricGrade, seenOf, type Verifiers, verifyProposals } from './verification.ts'
 
 export interface ReasonerGrade {
   response: ThoughtResponse

@@ -7,6 +7,7 @@ import {
   type ValidityRates,
   validityRates,
 } from '../../eval/validity.ts'
+import { repeatsAmong } from '../../grade/proposal/distinct.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
@@ -19,7 +20,7 @@ import { meanKnown } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade, Reviewed } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, repeatsAmong, statementName } from './validity.ts'
+import { isConstant, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
 /** A verdict beside the truth, on a criterion with these points. */

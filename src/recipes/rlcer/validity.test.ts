@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { plainStatement } from '../../grade/proposal/distinct.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import {
   isConstant,
   type JudgedCriterion,
   judgeCriteria,
   outcomeProxies,
-  plainStatement,
   type ValiditySettings,
   withoutDuplicates,
 } from './validity.ts'

@@ -2,6 +2,7 @@
 
 import { criterionCorrelation, isValidCriterion } from '../../eval/validity.ts'
 import type { AnchorFinding } from '../../grade/anchors.ts'
+import { plainStatement } from '../../grade/proposal/distinct.ts'
 import type { Proposal } from '../../grade/proposal/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { RlcerConfig } from './config.ts'
@@ -52,16 +53,6 @@ export const judgeCriteria = (
 export const isConstant = (correct: readonly (boolean | null)[]): boolean =>
   new Set(correct.filter(right => right !== null)).size < 2
 
-/** A criterion's statement as duplicates are recognised: case, punctuation and spacing say nothing, signs of arithmetic do. */
-export const plainStatement = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\p{Sm}*/%^-]+/gu, ' ')
-    .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-
 /** Of criteria with the same statement the one with the most points either way; in the order of the first of each. */
 export const withoutDuplicates = <Item extends Pick<JudgedCriterion, 'criterion'>>(
   criteria: readonly Item[],
@@ -74,10 +65,6 @@ export const withoutDuplicates = <Item extends Pick<JudgedCriterion, 'criterion'
   }
   return [...kept.values()]
 }
-
-/** How many criteria of a rubric repeat another one of it. */
-export const repeatsAmong = (criteria: readonly Criterion[]): number =>
-  criteria.length - new Set(criteria.map(({ text }) => plainStatement(text))).size
 
 /** A criterion as it is known over all questions of a step: the same words ask for the opposite as a penalty. */
 export const statementName = ({ text, points }: Criterion): string =>

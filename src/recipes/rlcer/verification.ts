@@ -1,27 +1,12 @@
-/** @file Proposed rubrics: how they are asked for and read, and verdicts of them on every response to their question. */
+/** @file Proposed rubrics: how they are asked for, and verdicts of them on every response to their question. */
 
-import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { Proposal } from '../../grade/proposal/index.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtResponse, VerifierItem } from '../../tasks/thinking.ts'
 import type { RlcerConfig } from './config.ts'
 import type { JudgedRubric } from './rewards.ts'
-import { repeatsAmong } from './validity.ts'
-
-/** A rubric that ran out of tokens is none, however much of it could be mended; copies make no rubric of several criteria. */
-export const readRubric = (
-  text: string,
-  isCut: boolean,
-  { format, distinct }: Pick<RlcerConfig['rubricator'], 'format' | 'distinct'>,
-): Proposal => {
-  if (isCut) return { criteria: [], K: 0, wellFormed: false, problems: ['it was cut off at its token limit'] }
-  const read = readProposal(text, format)
-  const different = read.K - repeatsAmong(read.criteria)
-  if (!distinct || !read.wellFormed || different >= format.minCriteria) return read
-  const problem = `rubrics: expected at least ${format.minCriteria} different criteria, got ${different}`
-  return { ...read, wellFormed: false, problems: [problem] }
-}
 
 /** A response as rubricator and verifier see it. */
 export const seenOf = <Problem>(

@@ -2,6 +2,7 @@
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { Grader } from '../../grade/grader.ts'
+import { plainStatement } from '../../grade/proposal/distinct.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import { validateRules } from '../../grade/rules/index.ts'
 import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
@@ -22,7 +23,6 @@ import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { flippedVerdicts } from '../options/spoilt-rewards.ts'
 import { judgedText } from '../sft/roles.ts'
 import type { RlcerConfig } from './config.ts'
-import { plainStatement } from './validity.ts'
 
 /** Verdicts that are remembered: those of several steps. */
 const MOST_KNOWN = 100_000

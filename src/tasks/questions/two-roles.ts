@@ -5,7 +5,8 @@
 
 import { z } from 'zod'
 import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
-import { readProposal } from '../../grade/proposal/index.ts'
+import { readRubric } from '../../grade/proposal/distinct.ts'
+import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import type { RecordingFormat } from '../../util/recording-file.ts'
 import { partThinking } from '../thinking.ts'
 import { answerVerdict } from './answers.ts'
@@ -56,6 +57,9 @@ export const ROLE_REJECTIONS = {
   form: 'rubric that the format reward does not pay',
 } as const satisfies Record<NonNullable<Said['rejected']>, string>
 
+/** What every training pays: the paper's asks for the domain, as the prompt does. */
+const PAID = { format: proposalSettingsSchema.parse({ requireDomain: true }), distinct: true }
+
 export interface TwoRolesOptions {
   temperature: number
   topP?: number
@@ -104,7 +108,7 @@ export const askInTwoRoles = async (
   )
   if (reasoner.rejected === 'cut-off') return { reasoner, rubricator: null }
   const rubricator = await ask(rubricatorMessages(question, maskAnswers(reasoner.text)), text =>
-    readProposal(answerOf(text)).wellFormed ? null : 'form',
+    readRubric(answerOf(text), false, PAID).wellFormed ? null : 'form',
   )
   return { reasoner, rubricator }
 }
