@@ -14,7 +14,7 @@ import { rlcerSchema } from '../../dist/recipes/rlcer/config.js'
 import { rlcerPresets } from '../../dist/recipes/rlcer/entry.js'
 import { explore } from '../../dist/recipes/rlcer/exploration.js'
 import { judgeQuestions } from '../../dist/recipes/rlcer/judging.js'
-import { controlledVerdicts, cotReward } from '../../dist/recipes/rlcer/rewards.js'
+import { cotReward, countedCriteria } from '../../dist/recipes/rlcer/rewards.js'
 import { scored } from '../../dist/tasks/scored-response.js'
 import { StepRollouts } from '../../dist/train/rollout.js'
 import { resolveShipped } from '../../dist/util/package.js'
@@ -23,7 +23,7 @@ import { mean, std } from '../../dist/util/statistics.js'
 const [folder = 'package:models/arithmetic-start', steps = '44', emptyCot = '0'] = process.argv.slice(2)
 const pays = { reasonerReward: 'rubric', critic: null, emptyCot: Number(emptyCot) }
 const QUESTIONS = 64
-const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped']
+const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped', 'other-question']
 
 const config = rlcerSchema.parse({
   ...rlcerPresets.quick.config,
@@ -50,17 +50,17 @@ for (let step = 1; step <= Number(steps); step++) {
   )
   for (const control of CONTROLS) {
     const own = { right: [], wrong: [], within: [] }
-    for (const { valid, correct, key } of judged) {
-      const criteria = control === null ? valid : controlledVerdicts(valid, control, key)
+    const paying = countedCriteria(judged, { control, controlAt: 'reward' })
+    judged.forEach(({ correct, key }, q) => {
       const here = { right: [], wrong: [] }
       correct.forEach((isRight, m) => {
-        const reward = cotReward(pays, criteria, m, key)
+        const reward = cotReward(pays, paying[q], m, key)
         if (reward !== null) here[isRight ? 'right' : 'wrong'].push(reward)
       })
       own.right.push(...here.right)
       own.wrong.push(...here.wrong)
       if (here.right.length > 0 && here.wrong.length > 0) own.within.push(mean(here.right) - mean(here.wrong))
-    }
+    })
     paid.get(control).push(own)
   }
   for (const { correct } of judged) {
@@ -81,6 +81,6 @@ for (const [control, byStep] of paid) {
   const over = withError(byStep.map(own => mean(own.right) - mean(own.wrong)))
   const within = withError(byStep.map(own => mean(own.within)))
   console.log(
-    `  ${(control ?? 'true verdicts').padEnd(13)} right ${meanOf('right')}, wrong ${meanOf('wrong')}: ${over}; within a question ${within}`,
+    `  ${(control ?? 'true verdicts').padEnd(14)} right ${meanOf('right')}, wrong ${meanOf('wrong')}: ${over}; within a question ${within}`,
   )
 }

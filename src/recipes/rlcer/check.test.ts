@@ -83,6 +83,16 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /control: expected null with reasonerReward "outcome"/,
     ],
     [
+      'a control across questions where criteria are chosen',
+      { control: 'other-question', controlAt: 'verdicts' },
+      /controlAt: expected "reward" with control "other-question"/,
+    ],
+    [
+      'a control across questions with one of them',
+      { control: 'other-question', rollout: { prompts: 1, samples: 4 } },
+      /rollout\.prompts: expected at least 2 with control "other-question".*raise rollout\.prompts/,
+    ],
+    [
       'a place for no control',
       { controlAt: 'verdicts' },
       /controlAt: expected nothing set without a control/,

@@ -142,7 +142,8 @@ const checkRubricators = ({ rubricator, reasonerReward, rollout, scaffold }: Rlc
     )
 }
 
-const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerConfig): void => {
+const checkControl = (config: RlcerConfig): void => {
+  const { control, controlAt, reasonerReward, rubricator, rollout } = config
   const paidByRubrics = reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric'
   if (control !== null && !rubricator.enabled)
     refuse(`control: expected null without rubricators, got "${control}"`, 'leave control out')
@@ -155,6 +156,17 @@ const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerC
     refuse(
       `controlAt: expected nothing set without a control, got "${controlAt}"`,
       'set control, or leave controlAt out',
+    )
+  if (control !== 'other-question') return
+  if (controlAt !== 'reward')
+    refuse(
+      `controlAt: expected "reward" with control "other-question", whose criteria were chosen for another question, got "${controlAt}"`,
+      'leave controlAt out, or take another control',
+    )
+  if (rollout.prompts < 2)
+    refuse(
+      `rollout.prompts: expected at least 2 with control "other-question", which pays a question by another one of its step, got ${rollout.prompts}`,
+      'raise rollout.prompts, or take another control',
     )
 }
 

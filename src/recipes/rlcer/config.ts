@@ -105,7 +105,7 @@ const validitySchema = z.strictObject({
   ),
 })
 
-const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
+const CONTROLS = ['random', 'shuffled', 'others', 'flipped', 'other-question'] as const
 export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
@@ -174,7 +174,7 @@ export const rlcerSchema = z.strictObject({
   verifier: rubricVerifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
   control: orNull(
     z.enum(CONTROLS),
-    'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+    'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, inverted, or the criteria and verdicts of another question of the step (`other-question`). Take the last, which pays nothing for being right: `shuffled` and `others` lean, and with all but the last emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
   ),
   controlAt: choice(['reward', 'verdicts'], 'reward', 'Where the control takes the place of the truth.'),
   critic: criticSchema

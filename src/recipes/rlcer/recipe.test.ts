@@ -279,6 +279,18 @@ describe('arms', () => {
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1.4))
   })
 
+  it('a control across questions pays each by the other, and rubricators as ever', async () => {
+    const turned = [...REASONERS].reverse()
+    const script: Script = (prompt, rng, index) =>
+      prompt.startsWith('q') && !prompt.endsWith('!') ? turned[index] : usual(prompt, rng, index)
+    const settings = { control: 'other-question', reasonerReward: 'rubric' }
+    const { reasoners, rubricators, metrics } = await stepOf(settings, { script })
+    // Right are the first two of p and the last two of q.
+    expect(rewardsOf(reasoners)).toEqual([0, 0, 1, 1, 1, 1, 0, 0])
+    expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1.4))
+    expect(metrics).toMatchObject({ accuracy: 0.5, validRate: 0.4, payingCriteria: 2 })
+  })
+
   it('a control of verdicts is undone by the choice of criteria: flipped ones change sides', async () => {
     const { reasoners, rubricators } = await stepOf({
       ...{ control: 'flipped', controlAt: 'verdicts', reasonerReward: 'rubric' },

@@ -82,7 +82,8 @@ export const rlcer = <Problem>(
       assertVerified(proposed)
       const judged = await onAnchors(proposed, parts)
       const neutral = neutralEvolving(judged, config.rubricator)
-      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
+      const counted = countedCriteria(judged, config, own => placesOf(step, own))
+      const questions = judged.map((own, q) => rewardQuestion(config, own, counted[q], neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
@@ -117,17 +118,16 @@ export const rlcer = <Problem>(
 
 /**
  * Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators.
- * @param leftOut places of valid criteria that do not count
+ * @param counted the criteria that pay
  * @param neutral what evolving earns where nothing can be valid
  */
 const rewardQuestion = <Problem>(
   config: RlcerConfig,
   question: JudgedQuestion<Problem>,
-  leftOut: ReadonlySet<number> | undefined,
+  counted: ReturnType<typeof countedCriteria>[number],
   neutral: number,
 ): JudgedQuestion<Problem> => {
   const { overlong, rollout } = config
-  const counted = countedCriteria(question, config, leftOut)
   return {
     ...question,
     reasoners: question.reasoners.map((item, m) => ({

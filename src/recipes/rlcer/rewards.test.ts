@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { rlcerSchema } from './config.ts'
 import {
+  type CountedCriterion,
   controlledVerdicts,
   cotReward,
+  countedCriteria,
   type JudgedRubric,
   neutralEvolving,
   outcomeReward,
@@ -27,7 +29,7 @@ const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
 const K1 = judged(3, [1, 1, 0, 0, 0, 0, 1, 0])
 const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
 
-const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot: number | null = 0) =>
+const cotOf = (criteria: readonly CountedCriterion[], m: number, emptyCot: number | null = 0) =>
   cotReward({ ...rlcerSchema.parse({ reasonerReward: 'rubric' }), emptyCot }, criteria, m, 'key')
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
   Z.map((_, m) => cotOf(criteria, m, emptyCot))
@@ -263,5 +265,27 @@ describe('controls', () => {
     const share = drawn.met.filter(Boolean).length / 399
     expect(share).toBeGreaterThan(0.35)
     expect(share).toBeLessThan(0.65)
+  })
+
+  it('pay a question by all of the next one, however many criteria that has', () => {
+    const questions = [
+      { key: 'p', valid: [judged(3, [1, 0])] },
+      { key: 'q', valid: [judged(1, [1, 1]), judged(-2, [0, 1])] },
+      { key: 'r', valid: [] },
+    ]
+    const paid = (leftOut?: Parameters<typeof countedCriteria>[2]) =>
+      countedCriteria(questions, { control: 'other-question', controlAt: 'reward' }, leftOut).map(criteria =>
+        [0, 1].map(m => cotOf(criteria, m, 0.5)),
+      )
+    // q: MAX 1, MIN -2, raw 1 and -1; r has none; p: MAX 3, raw 3 and 0.
+    expect(paid()).toEqual([
+      [1, 1 / 3],
+      [0.5, 0.5],
+      [1, 0],
+    ])
+    // What an option leaves out is left out of the question that it belongs to: of q the penalty.
+    expect(paid(({ key }) => new Set(key === 'q' ? [1] : []))[0]).toEqual([1, 1])
+    const truth = countedCriteria(questions, { control: null, controlAt: 'reward' })
+    expect(truth).toEqual(questions.map(({ valid }) => valid))
   })
 })

@@ -34,7 +34,7 @@ export const validCriteria = (
 
 /**
  * A negative control: what criteria say of responses, drawn at random, in another order of the question's responses (`shuffled`),
- * of another response in any case (`others`), or inverted. Depends on the key alone.
+ * of another response in any case (`others`), or inverted; `other-question` leaves them to `countedCriteria`. Depends on the key alone.
  *
  * Within a question a random order pays nothing for being right: a response keeps its own verdicts once in N times, and those of
  * others lean the other way by as much, because criteria are chosen by the group that they pay. `others` has that lean alone, one part
@@ -46,6 +46,7 @@ export const controlledVerdicts = <Item extends CountedCriterion>(
   control: VerdictControl,
   key: string,
 ): Item[] => {
+  if (control === 'other-question') return [...criteria]
   const rng = new Rng(`${control} verdicts/${key}`)
   const places = criteria[0]?.met.map((_, m) => m) ?? []
   const order = control === 'others' ? rng.cycle(places) : rng.shuffle(places)
@@ -57,14 +58,25 @@ export const controlledVerdicts = <Item extends CountedCriterion>(
   return criteria.map(item => ({ ...item, met: changed(item.met) }))
 }
 
-/** What of a question's valid criteria pays in a step: under a control, and without those that an option leaves out. */
-export const countedCriteria = (
-  { valid, key }: { valid: readonly CountedCriterion[]; key: string },
+/**
+ * What of the valid criteria pays in a step, by question: under a control, and without those that an option leaves out.
+ *
+ * The control `other-question` pays each question by all of the next one: its criteria, however many they are, with their verdicts on
+ * its responses. Rewards of thinking so change places between questions and keep their distribution, and nothing in them depends on the
+ * question or the response that gets them.
+ */
+export const countedCriteria = <Question extends { valid: readonly CountedCriterion[]; key: string }>(
+  questions: readonly Question[],
   { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
-  leftOut: ReadonlySet<number> = new Set(),
-): readonly CountedCriterion[] => {
-  const criteria = control && controlAt === 'reward' ? controlledVerdicts(valid, control, key) : valid
-  return criteria.filter((_, i) => !leftOut.has(i))
+  leftOut: (question: Question) => ReadonlySet<number> | undefined = () => undefined,
+): CountedCriterion[][] => {
+  const counted = questions.map(question => {
+    const { valid, key } = question
+    const criteria = control && controlAt === 'reward' ? controlledVerdicts(valid, control, key) : valid
+    const out = leftOut(question)
+    return criteria.filter((_, i) => !out?.has(i))
+  })
+  return control === 'other-question' ? counted.map((_, q) => counted[(q + 1) % counted.length]) : counted
 }
 
 /** What a reasoner's reward is made of; `cot` is what its kind of reward pays for thinking. */
