@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 10969,
   search: 1184,
   serve: 13151,
-  tasks: 17358,
+  tasks: 17360,
   tensor: 3251,
   tinker: 2034,
   tools: 2081,

@@ -238,7 +238,7 @@ describe('a plan', () => {
     const loo = rlcerSchema.parse({ ...rlcerEntry.presets.paper.config, critic: null })
     expect(planRlcer(loo).lines.join()).not.toMatch(/critic +learns|critic: null/)
     expect(text).toMatch(
-      /data\/dapo-math-17k\.jsonl and data\/aime24\.jsonl and data\/aime25\.jsonl and .*17,000 questions to train on, 60 to test on/,
+      /data\/dapo-math-17k\.jsonl and data\/aime24\.jsonl and data\/aime25\.jsonl and .*17,000 questions to train on, 598 to test on/,
     )
     expect(text).toMatch(/judge: 64 calls a question/)
     expect(text).toMatch(/memory/)

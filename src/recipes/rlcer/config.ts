@@ -136,7 +136,7 @@ const evaluationSchema = z.strictObject({
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
   maxTokens: natural.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
-  hinted: flag(true, "Also with a rubric of the policy's own as hints, at the start and the end."),
+  hinted: flag(true, "Each set also with the policy's own rubrics as hints, at the start and the end."),
   placebo: flag(true, 'Then also with the hints of another question, as long as its own.'),
   bestOf: z
     .array(natural)

@@ -21,20 +21,28 @@ import { fittingHints, placeboHints } from './hints.ts'
 import { isRight } from './judging.ts'
 import { seenOf } from './verification.ts'
 
+/** A set of questions: what is behind its rows' names, and the answers to its plain prompts. */
+interface EvaluatedQuestions<Problem> {
+  behind: string
+  problems: readonly Problem[]
+  plain: Answers<Problem>
+}
+
 export const rlcerEvaluation =
   <Problem>(config: RlcerConfig, parts: RlcerEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
     const { evaluation: settings } = config
-    const [, test] = mainTest(parts.task)
     const count = testProblems(config, step, last)
-    const problems = test.slice(0, count)
-    const plain = await answered(own, problems)
-    const rows = [answerRow(own, EVALUATED_SETS.plain, plain)]
-    for (const [name, more] of parts.alone ? [] : Object.entries(parts.task.tests).slice(1))
-      rows.push(answerRow(own, `${EVALUATED_SETS.plain} ${name}`, await answered(own, more.slice(0, count))))
+    const sets: EvaluatedQuestions<Problem>[] = []
+    for (const [name, test] of Object.entries(parts.task.tests).slice(0, parts.alone ? 1 : undefined)) {
+      const problems = test.slice(0, count)
+      sets.push({ behind: sets.length > 0 ? ` ${name}` : '', problems, plain: await answered(own, problems) })
+    }
+    const rows = sets.map(({ behind, plain }) => answerRow(own, `${EVALUATED_SETS.plain}${behind}`, plain))
     if (step > 0 && !last) return rows
-    if (settings.hinted) rows.push(...(await hintedRows(own, problems, plain)))
+    for (const set of settings.hinted ? sets : []) rows.push(...(await hintedRows(own, set)))
+    const [, test] = mainTest(parts.task)
     if (settings.rubrics > 0) rows.push(await proposalsRow(own, test.slice(0, settings.rubrics)))
     return rows
   }
@@ -101,8 +109,7 @@ const answerRow = <Problem>(
 /** With a rubric that the policy wrote about its own first response, and with another question's. */
 const hintedRows = async <Problem>(
   own: Evaluated<Problem>,
-  problems: readonly Problem[],
-  plain: Answers<Problem>,
+  { behind, problems, plain }: EvaluatedQuestions<Problem>,
 ): Promise<EvalRow[]> => {
   const { task, config } = own
   const shown = plain.map(([{ problem, tokens }]) =>
@@ -120,8 +127,8 @@ const hintedRows = async <Problem>(
     const tokens = criteria.length > 0 ? promptLength(problem, criteria) - promptLength(problem) : 0
     return { criteria, tokens }
   })
-  const rowWith = async (set: string, criteria: readonly (readonly Criterion[])[]): Promise<EvalRow> => {
-    const row = answerRow(own, set, await answered(own, problems, criteria), criteria)
+  const rowWith = async (kind: string, criteria: readonly (readonly Criterion[])[]): Promise<EvalRow> => {
+    const row = answerRow(own, `${kind}${behind}`, await answered(own, problems, criteria), criteria)
     const added = problems.map(
       (problem, p) => promptLength(problem, shownHints(criteria[p])) - promptLength(problem),
     )

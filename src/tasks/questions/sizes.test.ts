@@ -20,3 +20,18 @@ it('measures a file of more questions than a call takes arguments', () => {
   expect(train).toBe(149_998)
   expect(longestPrompt).toBeGreaterThanOrEqual(promptTokens)
 }, 120_000)
+
+it('counts the questions of all sets for tests, read and as published', () => {
+  const write = (name: string, count: number) => {
+    const rows = Array.from({ length: count }, (_, i) => ({ question: `${name} ${i}?`, answer: 1 }))
+    writeFileSync(join(folder, name), rows.map(row => JSON.stringify(row)).join('\n'))
+    return join(folder, name)
+  }
+  const tests = { more: { file: write('more.jsonl', 4), format: 'plain' as const } }
+  const task = { ...questionTaskSchema.parse({ file: write('own.jsonl', 5), holdOut: 2 }), tests }
+  expect(questionSizes({ task, folder: null })).toMatchObject({ train: 3, test: 6, assumed: false })
+  const absent = { ...tests, amc: { file: join(folder, 'absent.jsonl'), format: 'amc' as const } }
+  const planned = questionSizes({ task: { ...task, tests: absent }, folder: null })
+  // Two that are held out, and as published 100 and 40.
+  expect(planned).toMatchObject({ test: 142, assumed: true })
+})

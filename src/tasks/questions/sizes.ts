@@ -10,9 +10,10 @@ import { reasonerMessages, rubricatorMessages } from './prompts.ts'
 import { type Question, questionText } from './question.ts'
 import { questionFiles, splitQuestions } from './rows.ts'
 
-/** Sizes of data: means over all questions, training and test. */
+/** Sizes of data: means over all questions, training and tests. */
 export interface QuestionSizes {
   train: number
+  /** Of all sets. */
   test: number
   /** Of a question's prompt, on average and at most. */
   promptTokens: number
@@ -45,7 +46,8 @@ const PUBLISHED: Record<QuestionFormat, Published> = {
   plain: { train: 1000, test: 100, ...mathematics },
   // Tested on AIME and AMC.
   dapo: { train: 17_000, test: 100, ...mathematics },
-  aime: { train: 918, test: 60, ...mathematics },
+  // A year has 30.
+  aime: { train: 918, test: 30, ...mathematics },
   amc: { train: 1000, test: 40, ...mathematics },
   math500: { train: 12_000, test: 500, ...mathematics },
   strategyqa: { train: 2061, test: 229, questionCharacters: 56, longestCharacters: 110, judged: 0 },
@@ -68,7 +70,7 @@ export interface QuestionSizeSettings {
 }
 
 const published = (
-  { format, testFile, testFormat, holdOut, maxPromptTokens }: QuestionTaskConfig,
+  { format, testFile, testFormat, holdOut, maxPromptTokens, tests = {} }: QuestionTaskConfig,
   count: PromptCounter['count'],
 ): QuestionSizes => {
   const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
@@ -77,7 +79,7 @@ const published = (
   const beside = count(reasonerMessages(sample))
   return {
     train,
-    test: holdOut ?? test,
+    test: Object.values(tests).reduce((sum, own) => sum + PUBLISHED[own.format].test, holdOut ?? test),
     promptTokens: Math.round(beside + questionCharacters / CHARACTERS_PER_TOKEN),
     longestPrompt: Math.min(maxPromptTokens, Math.round(beside + longestCharacters / CHARACTERS_PER_TOKEN)),
     rubricatorTokens: Math.round(
@@ -105,12 +107,12 @@ export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionS
   const { count, estimated } = promptCounter(folder, 'task "questions"')
   const there = questionFiles(task).every(hasRows)
   if (!there) return published(task, count)
-  const { train, test, notes } = splitQuestions(task)
+  const { train, test, tests, notes } = splitQuestions(task)
   const sized = (side: readonly Question[]) =>
     side
       .map(question => ({ question, tokens: count(reasonerMessages(question, [], task)) }))
       .filter(({ tokens }) => tokens <= task.maxPromptTokens)
-  const sides = [sized(train), sized(test)]
+  const sides = [sized(train), sized([...test, ...Object.values(tests).flat()])]
   const all = sides.flat()
   return {
     train: sides[0].length,
