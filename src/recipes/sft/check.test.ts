@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scheduleAt } from '../../rl/schedules.ts'
 import { refusals } from '../common/refusals.fixture.ts'
+import { sftRecipeSchema } from './config.ts'
 import { sftEntry } from './entry.ts'
 import { startConfig } from './start.fixture.ts'
 
@@ -95,4 +97,20 @@ describe('plan and run refuse the same of a task, before anything is trained', (
     for (const key of ['task.operations', 'task.rubric.criteria'])
       expect(() => startConfig('arithmetic-cold-start', { [key]: wrong })).toThrow(/min at most max/)
   })
+})
+
+it("preset paper-rlcer has the numbers of RLCER's Table 2", () => {
+  const config = sftRecipeSchema.parse(sftEntry.presets['paper-rlcer'].config)
+  const { steps, batch, maxTokens, model, optimizer } = config
+  expect(model).toMatchObject({ folder: 'models/Qwen3-8B-Base', lora: null })
+  expect([maxTokens, optimizer.weightDecay]).toEqual([32_768, 0.1])
+  // Five epochs of 20,000 rows of each role.
+  expect(steps * batch).toBe(5 * 40_000)
+  const { learningRate } = optimizer
+  // Warm-up over .01 of the steps to 2e-5, and a cosine to 2e-6: half of its way is halfway.
+  expect(learningRate).toMatchObject({ kind: 'cosine', warmup: 0.01 * steps })
+  const at = (step: number) => scheduleAt(learningRate, step, steps)
+  expect(at(250)).toBeCloseTo(2e-5, 12)
+  expect(at((250 + steps) / 2)).toBeCloseTo(1.1e-5, 12)
+  expect(at(steps)).toBeCloseTo(2e-6, 12)
 })
