@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4287,
   chat: 2737,
-  cli: 12101,
+  cli: 12103,
   eval: 2136,
   experiments: 7274,
   grade: 22261,
@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 10969,
   search: 1184,
   serve: 13151,
-  tasks: 17360,
+  tasks: 17377,
   tensor: 3251,
   tinker: 2034,
   tools: 2081,

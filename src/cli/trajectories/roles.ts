@@ -33,8 +33,10 @@ export interface RolesOptions extends TeachingOptions {
 }
 
 /** Each question once. @throws DataError where an open one stands among the others: nothing says of it which answer is right */
-const closedQuestions = (path: string, format: QuestionFormat): Question[] => {
-  const questions = distinctRows(readQuestions(path, format), questionText)
+const closedQuestions = (path: string, format: QuestionFormat, io: Io): Question[] => {
+  const read = readQuestions(path, format)
+  for (const note of read.notes) io.err.write(`${note}\n`)
+  const questions = distinctRows(read.questions, questionText)
   const open = questions.find(({ kind }) => kind === 'open')
   if (open !== undefined)
     throw new DataError(
@@ -48,7 +50,7 @@ const closedQuestions = (path: string, format: QuestionFormat): Question[] => {
 export const rolesCommand = async (path: string, options: RolesOptions, io: Io): Promise<number> => {
   if (!QUESTION_FORMATS.includes(options.format))
     throw new UsageError(`--format: expected one of ${QUESTION_FORMATS.join(', ')}, got ${options.format}`)
-  const questions = closedQuestions(path, options.format)
+  const questions = closedQuestions(path, options.format, io)
   const teacher = openTeacher(options, io)
   const { temperature, topP, maxTokens, seed, attempts, concurrency, askToThink = false } = options
   const sampling = { temperature, maxTokens, ...(topP !== undefined && { topP }) }

@@ -54,12 +54,14 @@ export const TASK_KINDS = {
     settings: questionSchema,
     ...{ asked: 'words', reads: true, maxTokens: 2048 },
     about: 'Questions as trainings put them, each with one right answer, or with a rubric for open ones.',
-    open: (settings, { format: spoken, files: [file], grader }) =>
-      questionTask(
+    open(settings, { format: spoken, files: [file], grader }) {
+      const { questions, notes } = readQuestions(file, settings.format, settings.columns)
+      return questionTask(
         spoken,
         { ...settings, ...NO_RUBRICATOR, grader },
-        { tests: { [file]: readQuestions(file, settings.format, settings.columns) } },
-      ),
+        { tests: { [file]: questions }, notes },
+      )
+    },
   }),
   openenv: kind({
     settings: openEnvKindSchema.omit({ kind: true }),

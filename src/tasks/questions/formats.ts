@@ -13,8 +13,8 @@ import { WRITING_QUALITY } from './writing.ts'
 /** A row as a question; its id is absent where the row names none. */
 type Loaded = Omit<Question, 'id'> & { id?: string }
 
-/** @throws DataError naming the key that cannot be used */
-type Loader = (row: unknown) => Loaded
+/** Null for a row that the published file itself leaves empty. @throws DataError naming the key that cannot be used */
+type Loader = (row: unknown) => Loaded | null
 
 const text = z.string().refine(value => value.trim() !== '', 'text; write something')
 const answer = z.union([text, z.number()], { error: 'an answer as text or as a number' }).transform(String)
@@ -102,22 +102,26 @@ const supergpqa: Loader = row => {
 const inferenceSchema = z.object({
   label: z.enum(['entailed', 'not entailed']),
   major_premise: z.union([z.string(), z.array(z.string())]),
-  ...{ minor_premise: z.string(), conclusion: text },
+  ...{ minor_premise: z.string(), conclusion: z.string() },
 })
 const logicalChoiceSchema = z.object({
-  ...{ id: name, text: z.string(), question: text },
-  options: z.array(text).min(2).max(MOST_OPTIONS),
+  ...{ id: name, text: z.string(), question: z.string() },
+  options: z.array(z.string()).min(2).max(MOST_OPTIONS),
   answer: z.int().min(0),
 })
+const isBlank = (own: string): boolean => own.trim() === ''
+/** A row of its files for development has no conclusion, a few of the Chinese ones lack an option. */
 const logiqa: Loader = row => {
   if (Object.hasOwn(Object(row), 'conclusion')) {
     const { label, major_premise, minor_premise, conclusion } = read(inferenceSchema, row)
-    const premises = [major_premise, minor_premise].flat().filter(own => own.trim() !== '')
+    if (isBlank(conclusion)) return null
+    const premises = [major_premise, minor_premise].flat().filter(own => !isBlank(own))
     const stated = [...premises, `Conclusion: ${conclusion}`].map(own => own.trim())
     const question = `${stated.join('\n')}\n\nDoes the conclusion follow from what stands before it?`
     return { question, kind: 'yes-no', gold: label === 'entailed' ? 'yes' : 'no' }
   }
   const { id, text: context, question, options, answer } = read(logicalChoiceSchema, row)
+  if ([question, ...options].some(isBlank)) return null
   const gold = letterAmong(options, letterOf(answer), 'answer')
   return { id, question: `${context}\n\n${question}`, kind: 'choice', options, gold }
 }
@@ -237,5 +241,5 @@ const LOADERS = {
 export type QuestionFormat = keyof typeof LOADERS
 export const QUESTION_FORMATS = Object.keys(LOADERS) as QuestionFormat[]
 
-/** A row of a file in this format. @throws DataError naming the key that cannot be used */
-export const loadQuestion = (format: QuestionFormat, row: unknown): Loaded => LOADERS[format](row)
+/** A row of a file in this format; null where the file leaves it empty. @throws DataError naming the key that cannot be used */
+export const loadQuestion = (format: QuestionFormat, row: unknown): Loaded | null => LOADERS[format](row)

@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const read = (format: QuestionFormat, rows?: unknown[]) =>
-  readQuestions(writeQuestions(folder, format, rows), format)
+  readQuestions(writeQuestions(folder, format, rows), format).questions
 const filesOf = (more: object) => questionTaskSchema.parse(more)
 
 describe('rows of public files', () => {
@@ -95,7 +95,9 @@ describe('rows of public files', () => {
       ...block('d', ['A.a', 'B.A', 'C.c', 'D.d']),
     ]
     writeFileSync(path, first.join('\n'))
-    expect(readQuestions(path, 'logiqa').map(({ id, options, gold }) => [id, options, gold])).toEqual([
+    expect(
+      readQuestions(path, 'logiqa').questions.map(({ id, options, gold }) => [id, options, gold]),
+    ).toEqual([
       ['logiqa-1', ['one', 'two', 'three', 'four'], 'B'],
       ['logiqa-2', ['a', 'A', 'c', 'd'], 'D'],
     ])
@@ -103,6 +105,23 @@ describe('rows of public files', () => {
     expect(() => readQuestions(path, 'logiqa')).toThrow(
       `${path}:10: expected the letter of an answer and six more lines, got "d" and 5`,
     )
+  })
+
+  it('that a published file leaves empty are left out and counted, not those of another shape', () => {
+    const [inference, choice] = QUESTION_ROWS.logiqa as object[]
+    const empty = [
+      { ...inference, conclusion: ' ' },
+      { ...choice, options: ['All shine', ''] },
+    ]
+    const path = writeQuestions(folder, 'logiqa', [inference, ...empty, choice])
+    const { questions, notes } = readQuestions(path, 'logiqa')
+    expect(questions.map(({ id }) => id)).toEqual(['logiqa-1', '1'])
+    expect(notes).toEqual([`2 rows of ${path} left out: nothing is asked there`])
+    expect(splitQuestions(filesOf({ format: 'logiqa', file: path, holdOut: 1 })).notes).toEqual(notes)
+    writeQuestions(folder, 'logiqa', empty)
+    expect(() => readQuestions(path, 'logiqa')).toThrow('expected at least one question, got none')
+    writeQuestions(folder, 'logiqa', [inference, { ...inference, conclusion: undefined }])
+    expect(() => readQuestions(path, 'logiqa')).toThrow(`${path}:2: `)
   })
 
   it('may be plain ones of our own', () => {
@@ -226,6 +245,7 @@ describe('rows of any kind', () => {
           expect(error).toBeInstanceOf(GradusError)
           return
         }
+        if (loaded === null) return
         read++
         const question: Question = { ...loaded, id: loaded.id ?? 'x' }
         expect(questionText(question)).not.toBe('')
@@ -370,7 +390,7 @@ describe('the real files', () => {
     it(`${name} is read, and split`, ({ skip }) => {
       const file = sharedData(name)
       if (file === null) return skip(`no ../shared/data/${name} here`)
-      expect(readQuestions(file, format)).toHaveLength(rows)
+      expect(readQuestions(file, format).questions).toHaveLength(rows)
       const holdOut = PAPER_SPLITS[format] === undefined ? test : null
       const split = splitQuestions(filesOf({ format, file, holdOut }))
       expect([split.train.length, split.test.length]).toEqual([train, test])

@@ -4,25 +4,35 @@ import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { formatInteger } from '../../util/format.ts'
-import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { formatInteger, plural } from '../../util/format.ts'
+import { noRows, parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import { loadQuestion, logiqaLines, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { type RowSplit, splitRows } from './split.ts'
 
 /**
- * The questions of a JSON Lines file. Rows without an id are named by the format and their line's number among the rows.
- * @throws DataError naming file and line of what cannot be used
+ * The questions of a JSON Lines file. Rows without an id are named by the format and their line's number among the rows. Rows that the
+ * published file leaves empty are left out, and counted in a note for people.
+ * @throws DataError naming file and line of what cannot be used, and for a file without questions
  */
-export const readQuestions = (path: string, format: QuestionFormat, columns?: Columns): Question[] => {
+export const readQuestions = (
+  path: string,
+  format: QuestionFormat,
+  columns?: Columns,
+): { questions: Question[]; notes: string[] } => {
   const unique = uniqueNames()
   const lines = someJsonlLines(path, 'question', columns)
-  return (format === 'logiqa' ? logiqaLines(lines) : lines).map(({ place, text }, index) => {
+  const rows = format === 'logiqa' ? logiqaLines(lines) : lines
+  const questions = rows.flatMap(({ place, text }, index) => {
     const question = parseRow(text, place, row => loadQuestion(format, row))
-    if (question.rubric) validateVerifiers(question.rubric, place)
-    return { ...question, id: unique(question.id ?? `${format}-${index + 1}`) }
+    if (question?.rubric) validateVerifiers(question.rubric, place)
+    return question ? [{ ...question, id: unique(question.id ?? `${format}-${index + 1}`) }] : []
   })
+  if (questions.length === 0) throw noRows(path, 'question')
+  const empty = rows.length - questions.length
+  const notes = empty > 0 ? [`${plural(empty, 'row')} of ${path} left out: nothing is asked there`] : []
+  return { questions, notes }
 }
 
 /** How many rows a paper trains on and tests on (RiT A.1), not which. AIME comes from files of its own. */
@@ -84,20 +94,23 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
       hint: `name a file in format ${task.format}, or another format in task.format`,
     })
   const { testFile, tests = {} } = task
-  const more = Object.entries(tests).map(
-    ([name, { file, format }]) => [name, readQuestions(file, format, task.columns)] as const,
-  )
+  const told: string[] = []
+  const read = (file: string, format: QuestionFormat) => {
+    const { questions, notes } = readQuestions(file, format, task.columns)
+    told.push(...notes)
+    return questions
+  }
+  const more = Object.entries(tests).map(([name, { file, format }]) => [name, read(file, format)] as const)
   const split = splitRows({
-    rows: readQuestions(task.file, task.format, task.columns),
-    testRows:
-      testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format, task.columns),
+    rows: read(task.file, task.format),
+    testRows: testFile === null ? null : read(testFile, task.testFormat ?? task.format),
     neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => heldOut(task, rows),
     textOf: questionText,
     stratumOf: ({ stratum }) => stratum,
     label: 'questions split',
   })
-  return { ...checked(task, split), tests: Object.fromEntries(more) }
+  return { ...checked(task, split), tests: Object.fromEntries(more), notes: [...told, ...split.notes] }
 }
 
 const checked = (task: QuestionFiles, split: RowSplit<Question>): RowSplit<Question> => {

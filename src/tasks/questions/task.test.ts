@@ -204,7 +204,7 @@ describe('open questions', () => {
   })
 
   it('of LongBench-Write are half length, half quality', async () => {
-    const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write')
+    const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write').questions
     const levels = [5, 4, 3, 5, 2, 5]
     const ids = question.rubric!.criteria.map(({ id }) => id)
     const task = taskOf(
@@ -227,7 +227,7 @@ describe('open questions', () => {
   })
 
   it('are paid in training by criteria that hold or do not, whatever their length (RiT Eq. 5)', async () => {
-    const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write')
+    const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write').questions
     const ids = question.rubric!.criteria.map(({ id }) => id)
     const asked: Criterion[] = []
     const met = graderOf(id => Number(ids.indexOf(id) < 4))
@@ -359,7 +359,7 @@ describe('questions of a file', () => {
     const file = writeQuestions(join(folder, 'plan'), 'writingbench')
     const task = config({ format: 'writingbench', file })
     const values = questionSizes({ task, folder: model })
-    const questions = readQuestions(file, 'writingbench')
+    const { questions } = readQuestions(file, 'writingbench')
     const lengths = questions.map(question => format.encode(reasonerMessages(question)).length)
     expect(values).toMatchObject({ train: 3, test: 3, judged: 5, assumed: false, tokensEstimated: false })
     expect(values.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
