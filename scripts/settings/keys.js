@@ -46,6 +46,9 @@ const SEVERAL = 'tasks/several'
 /** The task of recipes that have one kind alone, which they do not name. */
 const ONLY_TASK = { grpo: 'conversations', 'rubric-as-reward': 'logic' }
 
+/** A condition on the kind of task. */
+export const ofTask = /^(?:\S+\.)?task\.kind: /
+
 const isWithin = (path, section) =>
   path === section || path.startsWith(`${section}.`) || path.startsWith(`${section}[`)
 
@@ -62,11 +65,12 @@ const canonical = (path, known) => {
   return known.has(rest.slice(1)) ? canonical(rest.slice(1), known) : path
 }
 
-/** Kinds of task that have a key, by its condition or that of the section above it. */
+/** Kinds of task that have a key, by its condition or that of the section or list above it. */
 const kindsOf = (recipe, own, keys) => {
   const { path } = own
+  const plain = name => name.replaceAll('[]', '')
   for (let at = path; at !== ''; at = at.replace(/(?:^|\.)[^.]*$/, '')) {
-    const here = at === path ? [own] : keys.filter(key => key.path === at)
+    const here = at === path ? [own] : keys.filter(key => plain(key.path) === plain(at))
     const found = here.map(({ only }) => /task\.kind: (.*)$/.exec(only ?? ''))
     if (found.some(match => match !== null)) return found.flatMap(match => match?.[1].split(' or ') ?? [])
   }
@@ -87,8 +91,11 @@ const rowsOf = ({ name, keys }, known) =>
 /** Of each row what it has in common with those of the same meaning; what a recipe has twice is distinguished by its condition. */
 const meanings = rows => {
   const plain = ({ home, about, unit }) => JSON.stringify([home, about, unit])
-  const full = row =>
-    JSON.stringify([plain(row), row.kinds, row.kinds.length > 0 || /[^.]*$/.exec(row.only ?? '')[0]])
+  const full = row => {
+    const { only, kinds } = row
+    if (kinds.length === 0) return JSON.stringify([plain(row), /[^.]*$/.exec(only ?? '')[0]])
+    return JSON.stringify([plain(row), ofTask.test(only) ? kinds : []])
+  }
   const seen = groupBy(rows, row => `${row.recipe} ${row.path} ${plain(row)}`)
   const twice = new Set([...seen.values()].filter(same => same.length > 1).map(([row]) => plain(row)))
   return row => (twice.has(plain(row)) ? full(row) : plain(row))

@@ -1,6 +1,6 @@
 /** @file The pages of settings in the documentation, from the schemas that check every configuration. */
 
-import { BY_RECIPE, defaultText, documentedKeys, SHARED } from './keys.js'
+import { BY_RECIPE, defaultText, documentedKeys, ofTask, SHARED } from './keys.js'
 
 const inCell = text => text.replaceAll('|', '\\|')
 /** Text inside a cell of a table. Code within it keeps its angle brackets: Markdown reads no entities there. */
@@ -10,7 +10,6 @@ const usualCell = text => (text === 'required' || text === BY_RECIPE ? text : co
 const codes = names => [...new Set(names)].map(code).join(', ')
 
 const HEAD = '| key | type | default | what it is |\n|---|---|---|---|'
-const ofTask = /^(?:\S+\.)?task\.kind: /
 const link = (from, to, text) => `[${text}](${from.includes('/') ? '../' : ''}${to}.md)`
 const titleOf = page => {
   const [folder, name] = page.split('/')

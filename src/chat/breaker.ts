@@ -12,11 +12,15 @@ export const breakerSchema = z
       .gt(0)
       .max(1)
       .default(0.75)
-      .describe('Share of failed calls from which an endpoint is left alone.'),
-    window: natural.default(20).describe('Calls that are looked at.'),
-    minimumCalls: natural.default(MINIMUM_CALLS).describe('Calls below which nothing is concluded.'),
-    pauseMs: positive.default(500).describe('How long it is left alone at first.'),
-    longestPauseMs: positive.default(15_000).describe('How long at most; the pause doubles each time.'),
+      .describe('Share of failures among the latest calls at which an endpoint is paused.'),
+    window: natural.default(20).describe('Number of latest calls that this share is computed over.'),
+    minimumCalls: natural
+      .default(MINIMUM_CALLS)
+      .describe('Fewest calls before an endpoint can be paused for its share of failures.'),
+    pauseMs: positive.default(500).describe('Length of the first pause.'),
+    longestPauseMs: positive
+      .default(15_000)
+      .describe('Longest pause. It doubles each time the endpoint fails again.'),
   })
   .refine(({ window, minimumCalls }) => minimumCalls <= window, {
     path: ['minimumCalls'],

@@ -30,22 +30,33 @@ export const embeddingSchema = endpointSchema
   )
   .extend({
     /** Length of a vector; what the first answer has where not given. */
-    dims: z.int().positive().optional().describe('Length of a vector.'),
+    dims: z
+      .int()
+      .positive()
+      .optional()
+      .describe('Length of a vector; absent: that of the first vector that the server returns.'),
     /** Ask the server for vectors of that length (`dimensions`), for models that can shorten theirs. */
-    sendDims: z.boolean().default(false).describe('Ask the server for vectors of this length.'),
+    sendDims: z.boolean().default(false).describe('Ask the server for vectors of length `dims`.'),
     /** Texts of one request. */
-    batch: z.int().positive().max(2048).default(64).describe('Texts of one request.'),
+    batch: z.int().positive().max(2048).default(64).describe('Most texts in one request.'),
     /** Requests at a time. */
-    concurrency: z.int().positive().default(4).describe('Calls at a time.'),
+    concurrency: z.int().positive().default(4).describe('Most requests at a time.'),
     /** Put before every text: models that were trained with an instruction need it. */
-    prefix: z.string().default('').describe('Written before every text.'),
+    prefix: z
+      .string()
+      .default('')
+      .describe('Text put before every text that is embedded, as some models need it.'),
     /** Characters of a text that are embedded; what is beyond is cut. */
-    maxTextCharacters: z.int().positive().default(8000).describe('Longest text that is embedded.'),
+    maxTextCharacters: z
+      .int()
+      .positive()
+      .default(8000)
+      .describe('Most characters of a text that are embedded; the rest is cut.'),
     maxResponseBytes: z
       .number()
       .positive()
       .default(64 * 1024 * 1024)
-      .describe('Longest answer that is read.'),
+      .describe('Largest response that is accepted.'),
   })
   .refine(({ dims, sendDims }) => !sendDims || dims !== undefined, {
     path: ['dims'],

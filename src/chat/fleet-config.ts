@@ -9,49 +9,59 @@ import { REFUSALS_IN_A_ROW } from './refusals.ts'
 
 /** An endpoint with its limits. */
 export const endpointSchema = openAiSchema.omit({ connections: true }).extend({
-  name: z.string().min(1).optional().describe('How it is called in statistics; the URL where not given.'),
-  weight: positive.default(1).describe('Share of the requests that it gets when all endpoints are free.'),
+  name: z.string().min(1).optional().describe('Name of the endpoint in statistics; absent: its URL.'),
+  weight: positive
+    .default(1)
+    .describe(
+      "Share of the requests, relative to the other endpoints' weights, while several endpoints are free.",
+    ),
   concurrency: z.int().positive().default(64).describe('Most requests at a time.'),
   requestsPerMinute: positive.optional().describe('Most requests a minute; absent: no limit.'),
-  tokensPerMinute: positive.optional().describe('Prompt and completion together.'),
-  price: priceSchema.optional().describe('Price of tokens, for the ledger and plans.'),
+  tokensPerMinute: positive
+    .optional()
+    .describe('Most tokens a minute, of prompts and completions together; absent: no limit.'),
+  price: priceSchema.optional().describe('Prices of tokens, for recorded costs and for plans.'),
 })
 
 export const fleetSchema = z.strictObject({
   endpoints: z
     .array(endpointSchema)
     .min(1)
-    .describe('Servers of the same judge; requests go to one that is free.'),
+    .describe('Servers that the requests go to; each request goes to one that is free.'),
   name: z
     .string()
     .min(1)
     .optional()
-    .describe("Name of the model as the verdict cache knows it; the models' names joined where not given."),
-  retries: z.int().nonnegative().default(5).describe('Further attempts after the first that failed.'),
+    .describe("Name of the model in the verdict cache; absent: the names of the endpoints' models, joined."),
+  retries: z.int().nonnegative().default(5).describe('Most further attempts of a request that failed.'),
   deadlineMs: positive
     .default(600_000)
-    .describe('For a request with all its attempts and its time in the queue.'),
+    .describe('Longest time of a request, with all its attempts and its time in the queue.'),
   backoffMs: positive
     .default(250)
-    .describe('Longest random wait before the second attempt; doubles with each further one.'),
-  longestBackoffMs: positive.default(20_000).describe('Longest wait before a further attempt.'),
+    .describe('Longest random wait before the second attempt. It doubles with each further attempt.'),
+  longestBackoffMs: positive.default(20_000).describe('Longest random wait before any further attempt.'),
   longestRetryAfterMs: positive
     .default(60_000)
-    .describe('A server that asks to be left alone for longer (`retry-after`) is tried again after this.'),
+    .describe(
+      'Longest pause that a server may ask for by `retry-after`. If it asks for more, it is tried again after this time.',
+    ),
   refusalsInARow: z
     .int()
     .positive()
     .default(REFUSALS_IN_A_ROW)
     .describe(
-      'An endpoint that has answered and then refuses as every call would be refused (401, 402, 403, 404, 405, a redirection) is tried again; after so many in a row the setup is taken to be wrong, and what asks is stopped.',
+      'Refusals in a row (status 401, 402, 403, 404, 405, or a redirection) after which an endpoint counts as set up wrongly, and a call fails unless another endpoint takes it. For an endpoint that never answered one refusal is enough.',
     ),
-  outageMs: positive.default(180_000).describe('How long requests wait while no endpoint works.'),
+  outageMs: positive.default(180_000).describe('Longest time that requests wait while no endpoint works.'),
   startupMs: positive
     .default(15_000)
-    .describe('The same for endpoints that never answered: more likely a wrong address than a restart.'),
+    .describe(
+      'The same limit while no endpoint has ever answered: a wrong address is then more likely than a restart.',
+    ),
   breaker: breakerSchema
     .default(BREAKER_DEFAULTS)
-    .describe('When a failing endpoint is left alone, and for how long.'),
+    .describe('When a failing endpoint is paused, and for how long.'),
 })
 
 export type EndpointOptions = z.input<typeof endpointSchema>

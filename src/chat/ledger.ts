@@ -11,7 +11,7 @@ export const priceSchema = z.strictObject({
   outputPerMillion: price.describe('Price of a million tokens of answers.'),
   cachedInputPerMillion: price
     .optional()
-    .describe("For prompt tokens from the server's prefix cache; like other input where not given."),
+    .describe("Price of a million prompt tokens from the server's prefix cache; absent: `inputPerMillion`."),
 })
 export type Price = z.output<typeof priceSchema>
 

@@ -8,14 +8,18 @@ import { MAX_TOKENS_FIELDS, STRUCTURED_OUTPUT_DEFAULT, STRUCTURED_OUTPUTS } from
 
 /** One endpoint as a configuration file writes it. */
 export const openAiSchema = z.strictObject({
-  url: keptAddressSchema.describe('`http://host:8000`, `http://host:8000/v1` or the full path.'),
-  model: z.string().min(1).describe('Name of the model, as the server knows it.'),
+  url: keptAddressSchema.describe(
+    'Address of the server: `http://host:8000`, `http://host:8000/v1` or the full path.',
+  ),
+  model: z.string().min(1).describe("The server's name for the model."),
   apiKeyEnv: keyVariableSchema.optional().describe('Name of the environment variable that holds the key.'),
   apiKeyHeader: z
     .string()
     .min(1)
     .default('authorization')
-    .describe('Header that carries the key; anything but `authorization` carries it bare.'),
+    .describe(
+      'Header that carries the key. `authorization` carries `Bearer KEY`, any other one the key alone.',
+    ),
   headers: z
     .record(z.string(), z.string())
     .refine(values => writtenOut(values) === undefined, {
@@ -23,23 +27,23 @@ export const openAiSchema = z.strictObject({
         `no secret written out, as that of ${writtenOut(input)}, which would be kept with the run; set apiKeyEnv to the environment variable that holds it, and apiKeyHeader where the header is not Authorization`,
     })
     .default({})
-    .describe('Further HTTP headers; a secret goes into apiKeyEnv.'),
+    .describe('Further HTTP headers. For a secret use `apiKeyEnv`.'),
   structuredOutput: z
     .enum(STRUCTURED_OUTPUTS)
     .default(STRUCTURED_OUTPUT_DEFAULT)
     .describe(
-      'How JSON is asked for, strictest first; the next simpler way is taken where the server refuses.',
+      'How the server is asked for JSON, from the strictest way to the loosest. If the server refuses one way, the next is used.',
     ),
   maxTokensField: z
     .enum(MAX_TOKENS_FIELDS)
     .default('max_tokens')
-    .describe('What the server calls the limit of tokens; the other name is tried where it is refused.'),
+    .describe("The server's name for the limit of tokens. If the server refuses it, the other name is used."),
   sendTopK: z
     .boolean()
     .nullable()
     .default(null)
     .describe(
-      'Whether the server has `top_k`, as vLLM and SGLang do: true also has presets send it; false never sends it; null sends what `ask.topK` says, and goes without where the server refuses it.',
+      'Whether `top_k` is sent, which vLLM and SGLang have. true: also the value of a preset; false: never; null: only a value of `ask.topK`, and not once the server has refused it.',
     ),
   extraBody: z
     .record(z.string(), z.unknown())
@@ -49,17 +53,17 @@ export const openAiSchema = z.strictObject({
     })
     .default({})
     .describe(
-      'Further fields of the body, as the server wants them: `{chat_template_kwargs: {enable_thinking: false}}`.',
+      'Further fields of the request body, for example `{chat_template_kwargs: {enable_thinking: false}}`.',
     ),
   attemptTimeoutMs: positive
     .default(120_000)
-    .describe('For one exchange, waiting for a connection included.'),
-  maxResponseBytes: positive.default(8 * 1024 * 1024).describe('Longest answer that is read.'),
+    .describe('Longest time of one attempt, with the wait for a connection.'),
+  maxResponseBytes: positive.default(8 * 1024 * 1024).describe('Largest response that is accepted.'),
   connections: z
     .int()
     .positive()
     .default(1024)
-    .describe('Most connections; a request more waits for one to be free.'),
+    .describe('Most open connections; further requests wait for a free one.'),
 })
 
 export type OpenAiOptions = z.input<typeof openAiSchema>

@@ -7,23 +7,23 @@ import { TOP } from './bank.ts'
 import { WRITE_EVERY_STEPS } from './bank-file.ts'
 
 const hashedSchema = z.strictObject({
-  kind: z.literal('hashed').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('hashed').describe('Hashed n-grams of words, without a model.'),
   dims: natural.max(65_536).default(256).describe('Length of a vector.'),
-  order: natural.max(5).default(2).describe('Longest word n-gram.'),
+  order: natural.max(5).default(2).describe('Longest n-gram of words that is hashed.'),
 })
 
-const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') })
+const endpointSchema = embeddingSchema.safeExtend({
+  kind: z.literal('endpoint').describe('A server of embeddings.'),
+})
 
 /** The mean of a local checkpoint's last hidden states; opened by whoever has an engine (`policy/open-embedder.ts`). */
 const checkpointSchema = z.strictObject({
-  kind: z.literal('checkpoint').describe('Which kind; each has keys of its own.'),
-  folder: z.string().min(1).describe('Checkpoint that embeds, named as `model.folder`.'),
-  threads: natural.default(1).describe('Threads of the processor.'),
+  kind: z.literal('checkpoint').describe('The mean of the last hidden states of a local model.'),
+  folder: z.string().min(1).describe('Checkpoint that embeds, named as in `model.folder`.'),
+  threads: natural.default(1).describe('Processor threads.'),
   maxTokens: natural
     .default(512)
-    .describe(
-      "Tokens of a text that are embedded; what is beyond is cut. The model's context where that is shorter.",
-    ),
+    .describe("Most tokens of a text that are embedded, within the model's context; the rest is cut."),
 })
 
 /** What makes vectors of questions. */
@@ -32,38 +32,40 @@ export type EmbedderSettings = z.output<typeof embedderSchema>
 export type CheckpointEmbedderSettings = z.output<typeof checkpointSchema>
 
 export const bankSchema = z.strictObject({
-  kind: z.literal('bank').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('bank').describe('Lessons of earlier attempts.'),
   file: z
     .string()
     .min(1)
     .optional()
-    .describe("A bank file to start from: of another run in training, of the model's own at inference."),
+    .describe('Bank file to start from, of this or of another run; absent: the bank starts empty.'),
   retrieval: z
     .enum(['within', 'cross', 'both'])
     .default('cross')
     .describe(
-      '`within`: the very question, or similar ones where it is missing; `cross`: similar ones; `both`.',
+      'Whose lessons are retrieved. `within`: those of the same question, or of similar ones if it has none; `cross`: those of similar questions; `both`.',
     ),
-  top: natural.max(100).default(TOP).describe('Similar questions that are shown.'),
+  top: natural.max(100).default(TOP).describe('Number of similar questions whose lessons are retrieved.'),
   maxItems: natural
     .optional()
-    .describe('Most items; the one that was retrieved longest ago goes first. Unlimited where absent.'),
+    .describe('Most items in the bank; the one used longest ago is removed first. Absent: no limit.'),
   otherEmbedder: z
     .enum(['re-embed', 'refuse'])
     .default('re-embed')
-    .describe("Vectors in `file` that are another embedder's: made anew, or refused."),
+    .describe(
+      'What happens to vectors in `file` that another embedder made: they are computed again (`re-embed`), or the file is refused.',
+    ),
   writeEverySteps: natural
     .default(WRITE_EVERY_STEPS)
-    .describe("Steps between two writings of the run's own bank file."),
+    .describe("Steps between two writes of the run's bank file."),
   embedder: embedderSchema
     .default({ kind: 'hashed', dims: 256, order: 2 })
-    .describe('What makes vectors of questions.'),
+    .describe('How questions are turned into vectors.'),
 })
 
 /** The section `memory`. */
 export const memorySchema = z
   .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }),
+    z.strictObject({ kind: z.literal('none').describe('No memory.') }),
     bankSchema,
   ])
   .default({ kind: 'none' })

@@ -20,54 +20,56 @@ export const JUDGED_ROWS = 64
 
 /** In this process, its engines in worker threads. */
 const localFields = z.strictObject({
-  kind: z.literal('local').default('local').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('local').default('local').describe('In this process.'),
   provider: z
     .enum(PROVIDERS)
     .default('cpu')
     .describe(
-      '`webgpu`: a GPU, which keeps weights, gradients, optimiser and caches; the run does not start where there is none.',
+      'What computes. `webgpu`: a GPU, which also holds weights, gradients, optimiser and caches; without a GPU the run does not start.',
     ),
-  threads: natural.default(2).describe('Of the processor; a GPU computes as it does.'),
+  threads: natural
+    .default(2)
+    .describe('Processor threads of the engine, or of all engines together. Ignored on a GPU.'),
   engines: natural
     .max(MOST_ENGINES)
     .nullable()
     .default(null)
     .describe(
-      'Engines with the same weights, which share sampling, scores and gradients between them, and `threads`, `maxRows` and `microBatchTokens`: of a small model two of one thread are faster than one of two, and take the memory of weights, gradient and graphs twice. What is drawn is the same but for rounding. null: 2 for a model of up to 16 million weights on two threads of the processor or more, else 1.',
+      'Engines with the same weights that share the work, `threads`, `maxRows` and `microBatchTokens`. For a small model two engines of one thread are faster than one of two, at twice the memory. Results differ only by rounding. null: 2 for up to 16 million weights on two threads or more, else 1.',
     ),
   spinning: z
     .boolean()
     .default(true)
     .describe(
-      'Threads spin while they wait: faster on idle cores, far slower where other work wants them too.',
+      'Threads spin while they wait. Faster on idle cores, far slower on cores that other work needs.',
     ),
   arena: z
     .boolean()
     .default(true)
     .describe(
-      'Memory of a computation is kept for the next. false: it is given back at once, which takes up to a fifth longer and about a third less memory at the peak.',
+      'Keep the memory of a computation for the next one. false: up to a fifth slower, with about a third less memory at the peak.',
     ),
   maxRows: natural
     .default(128)
     .describe(
-      'Rows decoded together; on the processor fewer, down to 32, where their keys and values would take more than 1 GiB an engine. What is beyond that is sampled afterwards, while graders are busy with what is finished.',
+      'Most rows decoded together. On the processor fewer, down to 32, if their keys and values would take more than 1 GiB an engine. The other rows are sampled afterwards, while finished ones are graded.',
     ),
   microBatchTokens: natural
     .default(2048)
     .describe(
-      'Padded tokens in a training graph at a time: bounds memory. Samples that share a prompt may exceed it by that prompt. More is faster only where many samples share a long beginning, which each micro-batch computes again.',
+      'Most padded tokens in a training graph, which limits memory. Samples that share a prompt may exceed it by that prompt. More is faster only if many samples share a long beginning.',
     ),
   sampleBits: z
     .union([z.literal(8), z.literal(32)])
     .default(32)
     .describe(
-      'Bits of a weight while tokens are drawn, in tests of the training too. 8: each row of a matrix is rounded with a scale of its own, which draws tokens of a model of half a billion weights 1.7 (32 rows) to 2.9 times (8 rows) as fast on processors with VNNI, 1.3 to 2 times on others; small models get slower. Samples report the log-probs that they were drawn by, so ratios know of the rounding; where old log-probs are scored anew (the scaffold of RuscaRL with `ratio: plain`) they do not. `logprobGapMean` shows the distance. Best with an adapter: small steps of whole weights are lost in the rounding. On the processor alone.',
+      'Bits of a weight while tokens are sampled, in evaluations too. 8: a model of half a billion weights samples 1.3 to 2.9 times as fast, a small one slower. Train an adapter with it: rounding hides small steps of whole weights. On the processor only.',
     ),
   recompute: z
     .boolean()
     .default(false)
     .describe(
-      'Layers are computed a second time for their gradient (gradient checkpointing): an update takes up to a third longer, and of a micro-batch little more than one layer is in memory.',
+      'Compute layers a second time for their gradient (gradient checkpointing). An update takes up to a third longer, and holds little more than one layer of a micro-batch in memory.',
     ),
 })
 
@@ -96,11 +98,11 @@ const localSchema = localFields.refine(enginesFit, FITTING_ENGINES).refine(bitsF
 const pairedSchema = localFields
   .extend({
     sampler: z
-      .strictObject({ threads: natural.default(1).describe('Threads of the processor.') })
+      .strictObject({ threads: natural.default(1).describe('Processor threads of the second engine.') })
       .nullable()
       .default(null)
       .describe(
-        'A second engine that only samples, with threads of its own, so that a pipelined step is sampled while the one before is learnt from; it computes on the processor, also while the first one has the GPU (see `LocalPolicy.start`). null: both take turns on one engine. The other settings hold for both.',
+        'A second engine that only samples, so that a pipelined step is sampled while the step before is learnt from. It computes on the processor even if the first one has a GPU. The other settings hold for both. null: one engine does both in turns.',
       ),
   })
   .refine(enginesFit, FITTING_ENGINES)

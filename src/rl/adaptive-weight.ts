@@ -6,19 +6,19 @@ import { parseWith } from '../util/schema.ts'
 import { amount, fraction, positive } from '../util/setting-shapes.ts'
 
 export const adaptiveWeightSchema = z.strictObject({
-  floor: fraction.default(0).describe('Least weight.'),
-  ceiling: fraction.default(1).describe('Greatest weight.'),
+  floor: fraction.default(0).describe('Smallest weight.'),
+  ceiling: fraction.default(1).describe('Largest weight.'),
   full: z
     .number()
     .gt(0)
     .max(1)
     .default(0.3)
-    .describe('Correlation from which the whole weight is given; below it the share that was reached.'),
-  halfLife: positive.default(10).describe('Steps after which what was measured counts half.'),
+    .describe('Correlation at which the weight is largest; below it the weight is in proportion.'),
+  halfLife: positive.default(10).describe('Half-life of the measurements, in steps.'),
   patience: amount
     .default(64)
     .describe(
-      'Groups with a spread that must have been seen before the weight moves from its start all the way.',
+      'Number of groups in which both rewards vary after which the measured weight counts as much as the starting one.',
     ),
 })
 export type AdaptiveWeightSettings = z.output<typeof adaptiveWeightSchema>

@@ -52,9 +52,7 @@ export const aggregationSchema = z.strictObject({
     .gt(0)
     .nullable()
     .default(null)
-    .describe(
-      'Divisor of the modes that need one; null: the longest allowed response, filled in by `withMaxTokens`.',
-    ),
+    .describe('Divisor of the modes that need one; null: the tokens of the longest allowed response.'),
   microBatch: z
     .int()
     .min(1)

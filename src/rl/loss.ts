@@ -10,11 +10,9 @@ const policySchema = z.strictObject({
   kind: z
     .enum(['clip', 'cispo', 'gspo', 'reinforce', 'none'])
     .describe(
-      "- `clip`: max(-r A, -clip(r, 1 - clipLow, 1 + clipHigh) A), with r the token's ratio (PPO, GRPO, DAPO) - `gspo`: the same with the sequence's ratio, exp of the mean log-ratio (arXiv 2507.18071) - `cispo`: -stopgrad(clip(r)) A logp (arXiv 2506.13585) - `reinforce`: -A logp - `none`: no policy term",
+      "The loss of a token with ratio r and advantage A. `clip`: max(-r A, -clip(r, 1 - clipLow, 1 + clipHigh) A) (PPO, GRPO, DAPO). `gspo`: the same with the sequence's ratio, exp of the mean log-ratio (arXiv 2507.18071). `cispo`: -stopgrad(clip(r)) A logp (arXiv 2506.13585). `reinforce`: -A logp. `none`: no policy term.",
     ),
-  clipLow: amount
-    .default(0.2)
-    .describe("The ratio's lower bound is 1 - clipLow; 1 switches it off, ratios being positive."),
+  clipLow: amount.default(0.2).describe("The ratio's lower bound is 1 - clipLow; 1: no lower bound."),
   clipHigh: amount.default(0.2).describe("The ratio's upper bound is 1 + clipHigh."),
   dualClip: z
     .number()
@@ -45,7 +43,7 @@ export const lossSchema = z.strictObject({
         .gt(0)
         .nullable()
         .default(null)
-        .describe('Most that a value may move in an update; null: no limit.'),
+        .describe('Largest change of a value in an update; null: no limit.'),
     })
     .nullable()
     .default(null)

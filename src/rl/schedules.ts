@@ -7,15 +7,15 @@ export const scheduleSchema = z.strictObject({
   kind: z
     .enum(['constant', 'linear', 'cosine'])
     .default('constant')
-    .describe('How it changes after warm-up.'),
-  peak: amount.describe('Value at its highest.'),
-  warmup: amount.default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
+    .describe('Course after warm-up: constant, or a linear or cosine fall.'),
+  peak: amount.describe('Highest value.'),
+  warmup: amount.default(0).describe('Steps of linear warm-up; below 1: a share of all steps.'),
   hold: fraction
     .optional()
     .describe(
-      'Share of the steps behind warm-up during which linear and cosine stay at the peak, before they fall; none when absent.',
+      'Share of the steps after warm-up during which linear and cosine stay at the peak before they fall; absent: none.',
     ),
-  floor: fraction.default(0).describe('Share of the peak that linear and cosine end at.'),
+  floor: fraction.default(0).describe('Share of the peak at which linear and cosine end.'),
 })
 
 /** A schedule as data. */

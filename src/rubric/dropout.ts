@@ -16,14 +16,20 @@ export const rubricDropoutSchema = z.strictObject({
     .number()
     .gt(0)
     .lt(1)
-    .describe('Share of the positive criteria that is left out, rounded down (paper: .3 to .5).'),
+    .describe(
+      'Share of the criteria with points above zero that is left out, rounded down (paper: 0.3 to 0.5).',
+    ),
   per: z
     .enum(['step', 'question'])
     .default('step')
     .describe(
-      '`step`: drawn anew in every step (paper). `question`: once for a question, the same in all steps; for comparison.',
+      'When criteria are drawn: anew in every step (`step`, as in the paper), or once for a question (`question`, for comparison).',
     ),
-  keepAtLeast: z.int().positive().default(3).describe('So many positive criteria stay, whatever the rate.'),
+  keepAtLeast: z
+    .int()
+    .positive()
+    .default(3)
+    .describe('Fewest criteria with points above zero that stay, whatever the rate.'),
   protect: z
     .array(z.string().min(1))
     .default([])
@@ -32,7 +38,7 @@ export const rubricDropoutSchema = z.strictObject({
     .enum(['all', 'kept'])
     .default('all')
     .describe(
-      'Graders are asked about `all` criteria, so that rows have every verdict, or about those `kept` alone, which saves calls.',
+      'Which criteria graders are asked about: `all`, so that rows have every verdict, or only those `kept`, which saves calls.',
     ),
 })
 

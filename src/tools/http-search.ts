@@ -25,17 +25,17 @@ import {
 import { type Snippet, TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
 const fieldsSchema = z.strictObject({
-  id: z.string().min(1).optional().describe('Where in a result it is; a result without it is numbered.'),
-  title: z.string().min(1).optional().describe('Where the title is.'),
+  id: z.string().min(1).optional().describe('Where a result has its id; results without one are numbered.'),
+  title: z.string().min(1).optional().describe('Where a result has its title.'),
   text: z
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-    .describe('One place, or several whose texts are joined.'),
+    .describe('Where a result has its text: one place, or several whose texts are joined.'),
 })
 
 /** A search over HTTP as a configuration writes it. `{query}` and `{top}` in `params` and `body` stand for those of a call. */
 export const httpToolSchema = z
   .strictObject({
-    kind: z.literal('http').describe('Which kind; each has keys of its own.'),
+    kind: z.literal('http').describe('Search over HTTP.'),
     name: z
       .string()
       .regex(TOOL_NAME)
@@ -45,40 +45,46 @@ export const httpToolSchema = z
       .string()
       .min(1)
       .default('Searches and returns the results that match best, with ids to cite.')
-      .describe('What the model is told of the tool.'),
-    url: z.string().min(1).describe('Address.'),
+      .describe('Description of the tool that the model is shown.'),
+    url: z.string().min(1).describe('Address of the search.'),
     method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
     headers: valuesSchema
       .default({})
-      .describe("Values may name an environment variable: `{env: NAME, prefix: 'Bearer '}`."),
-    params: valuesSchema.default({}).describe('Parameters of the URL.'),
+      .describe(
+        "HTTP headers. A value may come from an environment variable: `{env: NAME, prefix: 'Bearer '}`.",
+      ),
+    params: valuesSchema
+      .default({})
+      .describe('Parameters of the URL. `{query}` and `{top}` stand for those of a call.'),
     body: bodySchema
       .optional()
-      .describe('JSON that is posted; `{env: NAME}` in it stands for the value of an environment variable.'),
+      .describe(
+        'JSON that is posted. `{query}` and `{top}` stand for those of a call, `{env: NAME}` for the value of an environment variable.',
+      ),
     results: z
       .string()
       .describe(
-        "Where in the answer the list of results is: a JSON pointer, names with dots, or '' for the whole answer.",
+        "Where the answer has its list of results: a JSON pointer, names with dots, or '' for the whole answer.",
       ),
-    fields: fieldsSchema.describe('Where in an answer id, title and text are.'),
-    top: z.int().positive().max(100).default(5).describe('Most results of an answer.'),
+    fields: fieldsSchema.describe('Where a result has its id, title and text.'),
+    top: z.int().positive().max(100).default(5).describe('Most results in an answer.'),
     snippetChars: z.int().min(50).max(100_000).default(1_000).describe("Most characters of a result's text."),
-    timeoutMs: positive.default(30_000).describe('For a call with all its attempts.'),
-    attemptTimeoutMs: positive.default(10_000).describe('Longest time of one exchange.'),
-    retries: z.int().nonnegative().default(2).describe('Further attempts after the first that failed.'),
+    timeoutMs: positive.default(30_000).describe('Longest time of a call with all its attempts.'),
+    attemptTimeoutMs: positive.default(10_000).describe('Longest time of one attempt.'),
+    retries: z.int().nonnegative().default(2).describe('Most further attempts of a call that failed.'),
     backoffMs: positive
       .default(250)
-      .describe('Longest random wait before the second attempt; doubles with each further one.'),
+      .describe('Longest random wait before the second attempt. It doubles with each further attempt.'),
     longestRetryAfterMs: positive
       .default(20_000)
       .describe(
-        'A server that asks to be left alone for longer (`retry-after`) is not asked again in this call.',
+        'Longest pause that a server may ask for by `retry-after`. If it asks for more, the call fails.',
       ),
     maxAnswerBytes: z
       .int()
       .positive()
       .default(2 * 1024 * 1024)
-      .describe('Longest answer that is read.'),
+      .describe('Largest answer that is accepted.'),
   })
   .refine(hasNoSecretInUrl, { error: secretInUrl })
 export type HttpToolSettings = z.output<typeof httpToolSchema>

@@ -7,21 +7,21 @@ import { TOOL_NAME, type Tool, ToolError } from './tool.ts'
 
 /** A local search as a configuration writes it. */
 export const indexToolSchema = z.strictObject({
-  kind: z.literal('index').describe('Which kind; each has keys of its own.'),
-  path: z.string().min(1).describe('What `gradus search build` made.'),
+  kind: z.literal('index').describe('Search in a local index.'),
+  path: z.string().min(1).describe('Index that `gradus search build` made.'),
   name: z.string().regex(TOOL_NAME).default('search').describe('Name of the tool, as the model calls it.'),
   description: z
     .string()
     .min(1)
     .default('Searches a collection of texts and returns the passages that match best, with ids to cite.')
-    .describe('What the model is told of the tool.'),
-  top: z.int().positive().max(MAX_TOP).default(5).describe('Most passages of an answer.'),
+    .describe('Description of the tool that the model is shown.'),
+  top: z.int().positive().max(MAX_TOP).default(5).describe('Most passages in an answer.'),
   snippetChars: z
     .int()
     .min(50)
     .max(100_000)
     .default(SEARCH_DEFAULTS.snippetChars)
-    .describe('Most characters of each.'),
+    .describe('Most characters of a passage.'),
 })
 export type IndexToolSettings = z.output<typeof indexToolSchema>
 

@@ -9,7 +9,7 @@ export type ProcessEnv = Readonly<Record<string, string | undefined>>
 
 const variableSchema = z.strictObject({
   env: keyVariableSchema.describe('Environment variable that holds the value.'),
-  prefix: z.string().default('').describe('Written before the value.'),
+  prefix: z.string().default('').describe('Text put before the value.'),
 })
 
 /** A value as it is, or the name of the environment variable that holds it, with what stands before it (`Bearer `). */

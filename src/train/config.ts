@@ -64,51 +64,49 @@ export const testSampleCount = natural.max(MOST_ROWS)
 export const modelShapeSchema = z.strictObject({
   hiddenSize: natural.default(128).describe('Width of the model.'),
   layers: natural.max(1024).default(4).describe('Number of layers.'),
-  heads: natural.default(4).describe('Attention heads of a layer.'),
+  heads: natural.default(4).describe('Attention heads in a layer.'),
   intermediateSize: orNull(
     natural,
-    'Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.',
+    'Width of the SwiGLU branch; null: 8/3 of the hidden size, rounded to 16.',
   ),
   maxPositions: natural.default(256).describe('Most tokens of prompt and response together.'),
   tieEmbeddings: flag(false, 'The output layer shares the weights of the embedding.'),
   initializerRange: positive
     .default(0.08)
-    .describe(
-      'Spread of fresh weight matrices and of the embedding; about 1/sqrt(hiddenSize) and 1 suit small models.',
-    ),
-  embeddingStd: positive.default(1).describe('Spread of fresh embeddings.'),
+    .describe('Standard deviation of fresh weight matrices. For small models use about 1/sqrt(hiddenSize).'),
+  embeddingStd: positive
+    .default(1)
+    .describe('Standard deviation of fresh embeddings. For small models use about 1.'),
 })
 export type ModelShape = z.output<typeof modelShapeSchema>
 
 export const modelSchema = z.strictObject({
   folder: orNull(
     z.string(),
-    'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
+    'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub (`OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf`), which is fetched once. Put `hf://` before a name that is also a local folder. null: fresh weights of `shape`.',
   ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
   lora: orNull(
     z.strictObject({
       rank: natural.default(32).describe('Rank of the adapter.'),
-      alpha: positive.default(64).describe('Scale of the adapter: its output counts alpha / rank.'),
+      alpha: positive.default(64).describe('Scale of the adapter: its output is multiplied by alpha / rank.'),
       targetModules: z
         .array(z.enum(loraModules))
         .min(1)
         .default([...loraModules])
         .describe('Weight matrices that get an adapter.'),
     }),
-    'Train an adapter instead of all weights.',
+    'Train an adapter instead of all weights; null: all weights.',
   ),
 })
 
 /** How responses are sampled. */
 export const samplingShape = {
-  temperature: positive
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: whole.default(0).describe('Only so many likeliest tokens are sampled from; 0: all.'),
+  temperature: positive.default(1).describe('Sampling temperature. 1: the distribution of the model.'),
+  topK: whole.default(0).describe('Sample only from this many most likely tokens; 0: all.'),
   topP: fraction
     .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+    .describe('Sample only from the most likely tokens whose probabilities add up to this; 1: all.'),
 }
 
 /** Steps that are sampled ahead of the one that is learnt from: `true` and 1 are the same. */
@@ -116,7 +114,7 @@ const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 
 export const rolloutSchema = z
   .strictObject({
-    prompts: natural.max(MOST_ROWS).default(32).describe('Problems a step.'),
+    prompts: natural.max(MOST_ROWS).default(32).describe('Problems in a step.'),
     samples: natural.max(MOST_ROWS).default(8).describe('Samples of each problem, G.'),
     ...samplingShape,
     maxTokens: natural.default(96).describe('Most tokens of a response.'),
@@ -132,12 +130,16 @@ const decay = z.number().min(0).lt(1)
 export const optimizerSchema = z.strictObject({
   learningRate: scheduleSchema
     .prefault({ peak: 3e-4, kind: 'linear' })
-    .describe('Its height over the steps.'),
-  beta1: decay.default(0.9).describe('Memory of the mean of gradients.'),
-  beta2: decay.default(0.95).describe('Memory of the mean of squared gradients.'),
-  epsilon: positive.default(1e-8).describe('Added to what is divided by, against division by nothing.'),
-  weightDecay: amount.default(0).describe('Decoupled weight decay, as a share of the learning rate.'),
-  maxGradNorm: amount.default(1).describe('Gradients longer than this are shortened to it; 0: never.'),
+    .describe('Learning rate over the steps.'),
+  beta1: decay.default(0.9).describe('Decay of the running mean of gradients.'),
+  beta2: decay.default(0.95).describe('Decay of the running mean of squared gradients.'),
+  epsilon: positive.default(1e-8).describe('Added to the divisor, against division by zero.'),
+  weightDecay: amount
+    .default(0)
+    .describe('Decoupled weight decay: a step shrinks weights by this times the learning rate.'),
+  maxGradNorm: amount
+    .default(1)
+    .describe('Largest norm of the gradient; a longer one is scaled down to it. 0: no limit.'),
 })
 
 /** Steps of learning from demonstrations: without one there is no model to leave. */
@@ -148,35 +150,35 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
   z
     .strictObject({
       ...optimizerSchema.shape,
-      learningRate: scheduleSchema.prefault(learningRate).describe('Its height over the steps.'),
+      learningRate: scheduleSchema.prefault(learningRate).describe('Learning rate over the steps.'),
       beta2: optimizerSchema.shape.beta2
         .unwrap()
         .default(0.98)
-        .describe('Memory of the mean of squared gradients.'),
+        .describe('Decay of the running mean of squared gradients.'),
       weightDecay: optimizerSchema.shape.weightDecay
         .unwrap()
         .default(0.05)
-        .describe('Decoupled weight decay, as a share of the learning rate.'),
+        .describe('Decoupled weight decay: a step shrinks weights by this times the learning rate.'),
     })
     .prefault({})
 
 /** Settings of one of several kinds, distinguished by their key `kind`. */
-export const kindSchema = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
-  z.strictObject({
-    kind: z.literal(kind).describe('Which kind; each has keys of its own.'),
-    ...shape,
-  })
+export const kindSchema = <Kind extends string, Shape extends z.ZodRawShape>(
+  kind: Kind,
+  about: string,
+  shape: Shape,
+) => z.strictObject({ kind: z.literal(kind).describe(about), ...shape })
 
 /** What a recipe's file says it is for. */
 export const recipeSetting = <Name extends string>(name: Name) =>
   z
     .literal(name)
     .default(name as never)
-    .describe('Name of the recipe; only files need it.')
+    .describe('Name of the recipe; needed only in files.')
 
 /** The rollouts of a step, and what they are where nobody says. */
 export const rolloutSetting = (usual: z.input<typeof rolloutSchema>) =>
-  rolloutSchema.prefault(usual).describe('What a step samples.')
+  rolloutSchema.prefault(usual).describe('What is sampled in a step, and how.')
 
 /** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
 export const lossSettingSchema = z.unknown().transform((value, context) => {
@@ -201,13 +203,13 @@ export const advantageSchema = z.strictObject({
   scale: choice(
     ['group', 'batch', 'none'],
     'group',
-    "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
+    "What centred rewards are divided by: the group's standard deviation (`group`), the batch's (`batch`), or nothing (`none`, Dr. GRPO).",
   ),
   ddof: z
     .union([z.literal(0), z.literal(1)])
     .default(0)
     .describe('Delta degrees of freedom of the standard deviation: 0 population, 1 sample.'),
-  epsilon: amount.default(1e-6).describe('Added to what is divided by, against division by nothing.'),
+  epsilon: amount.default(1e-6).describe('Added to the divisor, against division by zero.'),
 })
 
 /** Keys of a recipe's configuration that every recipe has. */
@@ -215,46 +217,51 @@ export const commonShape = {
   seed: z
     .union([z.int(), z.string()])
     .default(1)
-    .describe('Everything random follows from it: the same seed, the same numbers.'),
+    .describe('Seed of everything random: the same seed gives the same numbers.'),
   out: orNull(z.string(), 'Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
   steps: whole.default(100).describe('Number of training steps.'),
-  maxMinutes: positive.nullable().default(null).describe('Stop after so many minutes of training.'),
+  maxMinutes: positive
+    .nullable()
+    .default(null)
+    .describe('Stop after this many minutes of training; null: no limit.'),
   model: modelSchema.prefault({}).describe('The model to start from.'),
-  policy: localPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  policy: localPolicySchema.prefault({}).describe('Where and how the model is sampled and trained.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
-  checkpoint: section('When the state is saved.', {
-    every: whole.default(50).describe('Every so many steps; 0: only at the end.'),
-    keepLast: natural.default(2).describe('So many newest checkpoints are kept.'),
+  checkpoint: section('When checkpoints are saved.', {
+    every: whole
+      .default(50)
+      .describe('Steps between checkpoints, besides the one at the end; 0: only this one.'),
+    keepLast: natural.default(2).describe('Number of newest checkpoints that are kept.'),
   }),
   monitors: monitorsSchema
     .nullable()
     .prefault({})
-    .describe('What is watched for while training goes on; null: nothing.'),
+    .describe('What is watched for during training; null: nothing.'),
   trackers: trackersSchema,
 }
 
 /** Keys of every recipe that learns from rewards. */
 export const reinforcementShape = {
   ...commonShape,
-  policy: policySchema.prefault({}).describe('Where and how the model computes.'),
+  policy: policySchema.prefault({}).describe('Where and how the model is sampled and trained.'),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
   rollout: rolloutSetting({}),
   dropZero: flag(
     true,
-    'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
+    'Leave rollouts with advantage zero out of the update, and so out of its KL and entropy terms and its mean over tokens. Published code keeps them; without them a step is cheaper.',
   ),
-  minibatches: natural.default(1).describe('Optimiser steps a pass.'),
+  minibatches: natural.default(1).describe('Optimiser steps in a pass over the rollouts.'),
   epochs: natural.default(1).describe('Passes over the rollouts of a step.'),
 }
 
 /** The same where steps can be sampled ahead, and a model is there to begin with. */
 export const pipelinedShape = {
   ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model is sampled and trained.'),
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   pipeline: pipelineSchema
     .default(false)
     .describe(
-      'Sample ahead while the steps before are graded and learnt from: false, true (one step off-policy), or 2 steps.',
+      'Sample ahead while earlier steps are graded and learnt from: not at all, by one step (true; off-policy by one), or by 2 steps.',
     ),
 }

@@ -6,5 +6,5 @@ import { z } from 'zod'
 export const columnsSchema = z
   .record(z.string().min(1), z.string().min(1).nullable())
   .describe(
-    'Columns of the file under the names that rows have here: `{prompt: question}`; null leaves one out. Of Parquet files what is left out is not read.',
+    'Column of the file for each key of a row: `{prompt: question}`; null leaves the key out. Columns of a Parquet file that are left out are not read.',
   )

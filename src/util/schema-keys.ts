@@ -188,18 +188,17 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
   })
   const usual = kinds.find(({ kind }) => kind.fallback !== undefined)?.kind.fallback
   const fallback = isRecord(place.given) ? (place.given[discriminator] ?? usual) : usual
-  const abouts = new Map(kinds.map(({ kind, values }) => [kind.about, values[0]]))
-  const which = 'Which kind; each has keys of its own.'
-  for (const silent of ['', which]) abouts.delete(silent)
-  const known =
-    abouts.size > 1 ? [...abouts].map(([about, kind]) => `\`${kind}\`: ${about}`) : [...abouts.keys()]
+  const code = (values: readonly unknown[]) => values.map(value => `\`${value}\``).join(', ')
+  const abouts = kinds.flatMap(({ kind: { about }, values }) =>
+    about === '' ? [] : [`${code(values)}: ${about}`],
+  )
   const row: SchemaKey = {
     path,
     type: list([...new Set(kinds.flatMap(({ values }) => values))]),
     default: fallback,
     required: fallback === undefined,
     unit: null,
-    about: known.join(' ') || which,
+    about: kinds.length > 1 ? abouts.join(' ') : `Only ${code(kinds[0].values)} is possible here.`,
     only: place.only,
   }
   const found = new Map<string, { key: SchemaKey; among: unknown[] }>()

@@ -16,5 +16,5 @@ export const whole = z.int().min(0)
 /** Fewest and most of something, each with its default. */
 export const leastAndMost = (least: z.ZodDefault<z.ZodNumber>, most: z.ZodDefault<z.ZodNumber>) =>
   z
-    .strictObject({ min: least.describe('Least number.'), max: most.describe('Greatest number.') })
+    .strictObject({ min: least.describe('Smallest number.'), max: most.describe('Largest number.') })
     .refine(({ min, max }) => min <= max, 'min at most max')

@@ -67,7 +67,7 @@ describe('keys of a schema', () => {
     expect(keys.get('engine.kind')).toMatchObject({
       default: 'near',
       type: 'one of near, far, none',
-      about: 'Off.',
+      about: '`none`: Off.',
     })
     expect(keys.get('engine.threads')).toMatchObject({ default: 2, only: 'engine.kind: near' })
     expect(keys.get('engine.name')).toMatchObject({ only: 'engine.kind: near or far' })
@@ -91,7 +91,7 @@ describe('settings of recipes', () => {
     const all = await cli(['train', 'ruscarl', '--settings'])
     expect(all.code).toBe(0)
     expect(all.out).toContain(
-      'task.holdOut\n    integer, at least 0, or null; default null; with task.kind: conversations\n    So many rows',
+      'task.holdOut\n    integer, at least 0, or null; default null; with task.kind: conversations\n    Number of rows',
     )
     const { out } = await cli(['train', 'ruscarl', '--settings', 'rollout', '--preset', 'paper'])
     expect(out).toContain('rollout.maxTokens\n    integer, above 0; in tokens; default 26; here 4096\n')

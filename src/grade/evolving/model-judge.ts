@@ -16,10 +16,17 @@ import type { EvolvingSettings } from './settings.ts'
 
 /** Parts of the section of a judge of stages; a schema with more of them ends with `.transform(stageJudgeOf)`. */
 export const stageJudgeShape = {
-  fleet: fleetSchema.describe('Where the model is: endpoints with limits, retries, prices.'),
-  score: askSchema.prefault({}).describe('How it is asked for levels (preset `stages`).'),
-  generate: askSchema.prefault({}).describe('How it is asked for new rubrics (preset `proposals`).'),
-  cache: verdictCacheSchema.nullable().default(null).describe('Null: nothing outlasts the run.'),
+  fleet: fleetSchema.describe("The judge's endpoints, with their limits, retries and prices."),
+  score: askSchema
+    .prefault({})
+    .describe('How the judge is asked to score rollouts (default preset: `stages`).'),
+  generate: askSchema
+    .prefault({})
+    .describe('How the judge is asked for new rubrics (default preset: `proposals`).'),
+  cache: verdictCacheSchema
+    .nullable()
+    .default(null)
+    .describe('Cache of verdicts for later runs; null: none.'),
 }
 
 type ReadStageJudge = z.output<z.ZodObject<typeof stageJudgeShape>>

@@ -12,12 +12,12 @@ export const evolvingSchema = z.strictObject({
   caps: perStage(z.int().min(0).max(100))
     .default([3, 2, 2, 3])
     .describe(
-      'Active rubrics that a stage keeps: plan, research, review, answer. 0: none outlasts the step that proposed it.',
+      'Most active rubrics of each stage: plan, research, review, answer. 0: none lasts longer than the step that proposed it.',
     ),
   generate: z
     .boolean()
     .default(true)
-    .describe('Have new rubrics proposed. False: only those that are given, as a control.'),
+    .describe('Let the judge propose new rubrics. false, as a control: only the given ones are used.'),
   targets: perStage(range)
     .default([
       [1, 4],
@@ -26,24 +26,24 @@ export const evolvingSchema = z.strictObject({
       [2, 5],
     ])
     .describe(
-      'How many new rubrics a stage is asked for, fewest and most. Targets, no quotas: none is a good answer too.',
+      'Fewest and most new rubrics that the judge is asked for in each stage. It may propose fewer, or none.',
     ),
   maxProposed: z
     .int()
     .min(1)
     .max(50)
     .default(8)
-    .describe('Proposals of one call that a stage looks at; those behind them are refused.'),
+    .describe('Most proposals of one call that are considered for a stage; the rest are refused.'),
   dropZeroVariance: z
     .boolean()
     .default(true)
-    .describe('Rubrics on which no two rollouts differ go to the inactive ones, every step (DR Tulu).'),
+    .describe('After each step, make rubrics inactive on which all rollouts score the same (DR Tulu).'),
   maxInactive: z
     .int()
     .min(0)
     .max(1000)
     .default(20)
-    .describe('Inactive rubrics of a question that are remembered, the latest.'),
+    .describe('Most inactive rubrics of a question that are remembered; the oldest are forgotten.'),
   refuse: z
     .strictObject({
       similarity: z
@@ -53,17 +53,17 @@ export const evolvingSchema = z.strictObject({
         .nullable()
         .default(0.7)
         .describe(
-          'Share of content from which two rubrics are compared as duplicates or mirrors; null: only the same words count.',
+          'Share of common words from which a proposal is compared with another rubric as its duplicate or opposite; null: only the same text is refused.',
         ),
       tagChecks: z
         .boolean()
         .default(true)
-        .describe('Rubrics that only ask whether a tag or a section is there.'),
-      otherStages: z.boolean().default(true).describe('Rubrics that begin with what another stage writes.'),
-      orders: z.boolean().default(true).describe('Rubrics that speak to the judge.'),
+        .describe('Refuse proposals that only ask whether a tag or a section is there.'),
+      otherStages: z.boolean().default(true).describe('Refuse proposals that are about another stage.'),
+      orders: z.boolean().default(true).describe('Refuse proposals that give the judge orders.'),
     })
     .prefault({})
-    .describe('What keeps a proposal out.'),
+    .describe('Which proposals are refused.'),
   shownCharacters: z
     .strictObject({
       generate: z
@@ -71,22 +71,24 @@ export const evolvingSchema = z.strictObject({
         .min(100)
         .nullable()
         .default(8000)
-        .describe('Characters shown to the judge that writes rubrics; null: all.'),
+        .describe('Most characters of each part in calls that propose rubrics; null: no limit.'),
       score: z
         .int()
         .min(100)
         .nullable()
         .default(40_000)
-        .describe('Characters shown to the judge that scores; null: all.'),
+        .describe('Most characters of each part in calls that score rollouts; null: no limit.'),
     })
     .prefault({})
     .describe(
-      'Most characters of each part of a rollout that the judge is shown, its middle left out beyond; null: all.',
+      'How much of each part of a rollout the judge is shown; of a longer part the middle is left out.',
     ),
   journal: z
     .enum(['all', 'changes'])
     .default('all')
-    .describe('What rubrics.jsonl holds: every rubric at every step, or only those that came or went.'),
+    .describe(
+      'What rubrics.jsonl records: every rubric at every step (`all`), or only those that came or went (`changes`).',
+    ),
 })
 export type EvolvingSettings = z.output<typeof evolvingSchema>
 export type EvolvingInput = z.input<typeof evolvingSchema>

@@ -12,23 +12,25 @@ export const groupShape = {
     .min(1)
     .nullable()
     .default(null)
-    .describe("What to go by, in words; null: the problem's own rubric."),
+    .describe("What the judge compares responses by, in words; null: the problem's rubric."),
   looks: natural
     .max(16)
     .default(1)
-    .describe("Calls a group, each in another order; a response's score is the mean."),
+    .describe(
+      "Calls for each group, each with the responses in another order. A response's score is their mean.",
+    ),
   maxResponses: natural
     .max(256)
     .default(32)
     .describe(
-      'Most different responses of a call. More are refused: scores of two calls are not on one scale.',
+      'Most different responses in a call. Larger groups are refused, because scores of two calls are not on one scale.',
     ),
   maxCharacters: z
     .int()
     .min(1000)
     .default(120_000)
     .describe(
-      'Most characters of all responses of a call; long ones are cut to one length, and the cut is stated.',
+      'Most characters of all responses in a call. Long responses are cut to one length, and the cut is stated.',
     ),
 }
 
@@ -44,7 +46,7 @@ export const groupJudgeShape = {
   ask: askFields
     .omit({ shape: true, levels: true, calibration: true, showReference: true })
     .prefault({})
-    .describe('A call is about the whole group, whatever the preset.'),
+    .describe('How the judge is asked. A call is always about the whole group, whatever the preset.'),
   ...groupShape,
 }
 

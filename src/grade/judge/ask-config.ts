@@ -109,71 +109,86 @@ const count = z.int().min(0)
 /** All that may be said of asking. */
 export const askFields = z
   .strictObject({
-    preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]).describe('Whose defaults hold.'),
+    preset: z
+      .enum(Object.keys(ASK_PRESETS) as AskPreset[])
+      .describe('Named defaults for the other settings here.'),
     shape: z
       .union([
         z.enum(['criterion', 'rubric']),
-        z.strictObject({ batch: z.int().min(1).describe('At most so many together.') }),
+        z.strictObject({ batch: z.int().min(1).describe('Most criteria in one call.') }),
       ])
-      .describe('One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one.'),
+      .describe('Criteria in one call: one (`criterion`), all (`rubric`), or at most n (`{batch: n}`).'),
     levels: z
       .enum(['yes-no', 'likelihood', 'levels'])
       .describe(
-        '`yes-no`; `likelihood`: of the single word Yes, without reasons, a call a criterion, from a server that gives log-probs; or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these.',
+        'How a criterion is judged. `yes-no`: met or not. `likelihood`: the probability of the single word Yes, without reasons, one call a criterion; the server must return log-probs. `levels`: 0, 1 or 2 (RubricEM). Criteria with scores of their own are judged on those.',
       ),
     calibration: z
       .strictObject({
-        temperature: z.number().positive().describe('Log-odds are divided by it.'),
-        bias: z.number().describe('Then added; in nats.'),
+        temperature: z.number().positive().describe('Divisor of the log-odds.'),
+        bias: z.number().describe('Added to the divided log-odds, in nats.'),
       })
       .nullable()
-      .describe('Of likelihoods, as `gradus judge check --levels likelihood` fits it to labels; null: none.'),
-    repairs: count.max(5).describe('How often an answer that cannot be read is sent back with the reason.'),
-    retries: count.max(20).describe('How often the question is then asked again from the start.'),
+      .describe(
+        'Calibration of likelihoods, as `gradus judge check --levels likelihood` fits it to labels; null: none.',
+      ),
+    repairs: count
+      .max(5)
+      .describe('How often an unreadable answer is sent back to the judge with the reason.'),
+    retries: count
+      .max(20)
+      .describe('How often the question is asked again from the start when repairs did not help.'),
     showSystem: z
       .boolean()
-      .describe('Show system messages, which usually tell the policy how to answer, to the judge.'),
-    showReference: z.boolean().describe('Show the reference answer to the judge.'),
-    sampleIndex: count.describe('Added to the repeat number of every call.'),
+      .describe('Show the judge system messages, which usually tell the policy how to answer.'),
+    showReference: z.boolean().describe('Show the judge the reference answer.'),
+    sampleIndex: count.describe(
+      'Added to the repeat number of every call, and so to its seed and its key in the cache.',
+    ),
     temperature: z
       .number()
       .min(0)
       .max(2)
       .nullable()
-      .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+      .describe("Sampling temperature; null: the server's default."),
     topP: z
       .number()
       .min(0)
       .max(1)
       .nullable()
-      .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
-    topK: z.int().min(-1).nullable().describe('Only so many likeliest tokens are sampled from; 0: all.'),
+      .describe(
+        "Sample only from the most likely tokens whose probabilities add up to this; null: the server's default.",
+      ),
+    topK: z
+      .int()
+      .min(-1)
+      .nullable()
+      .describe('Sample only from this many most likely tokens; null: no value is sent.'),
     presencePenalty: z
       .number()
       .min(-2)
       .max(2)
       .nullable()
-      .describe('Penalty for tokens that are there already; null leaves it to the server.'),
+      .describe("Penalty on tokens that have occurred already; null: the server's default."),
     maxTokens: z
       .int()
       .min(1)
       .nullable()
-      .describe('Null: 2048, and 256 for each further criterion of a call.'),
-    seed: z.int().nullable().describe('Everything random follows from it: the same seed, the same numbers.'),
+      .describe('Most tokens of an answer; null: 2048, and 256 more for each further criterion of the call.'),
+    seed: z
+      .int()
+      .nullable()
+      .describe("Seed sent to the judge's server, after the repeat number is added; null: none is sent."),
     topLogprobs: z
       .int()
       .min(0)
       .max(20)
       .nullable()
-      .describe('Alternatives asked for at each token, for the margin of a verdict.'),
-    nullsKeepRaw: z
-      .boolean()
-      .describe('Keep the raw answer in verdicts that are null; true where it is not said.'),
+      .describe('Number of alternatives requested at each token, for the margin of a verdict; null: none.'),
+    nullsKeepRaw: z.boolean().describe('Keep the raw answer in null verdicts. Default: true.'),
     fresh: z
       .boolean()
-      .describe(
-        'Every call is a new one: nothing is remembered and nothing shared; false where it is not said.',
-      ),
+      .describe('Never reuse verdicts, from the cache or from identical calls under way. Default: false.'),
   })
   .partial()
 

@@ -7,19 +7,22 @@ import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
 
 /** Where verdicts outlast a run. */
 export const verdictCacheSchema = z.strictObject({
-  folder: z.string().min(1).describe('Folder of the remembered verdicts.'),
+  folder: z.string().min(1).describe('Folder of the cache.'),
   maxBytes: z
     .int()
     .positive()
     .default(DEFAULT_MAX_BYTES)
-    .describe('The oldest verdicts go when the folder is larger.'),
+    .describe('Largest size of the cache; beyond it the oldest verdicts are removed.'),
 })
 
 /** Parts of a judge's section; a schema with more of them ends with `.transform(judgeOf(PRESET))`. */
 export const judgeShape = {
-  fleet: fleetSchema.describe('Where the model is: endpoints with limits, retries, prices.'),
-  ask: askSchema.prefault({}).describe('How it is asked.'),
-  cache: verdictCacheSchema.nullable().default(null).describe('Null: nothing outlasts the run.'),
+  fleet: fleetSchema.describe("The judge's endpoints, with their limits, retries and prices."),
+  ask: askSchema.prefault({}).describe('How the judge is asked.'),
+  cache: verdictCacheSchema
+    .nullable()
+    .default(null)
+    .describe('Cache of verdicts for later runs; null: none.'),
 }
 
 /** A judge: where it is, how it is asked, what it remembers. */

@@ -9,30 +9,30 @@ export const solverSchema = z.strictObject({
     .max(3_600_000)
     .default(200)
     .describe(
-      'Milliseconds that Z3 may take for each of the two checks of a step. What it leaves open the built-in solver decides where it can.',
+      'Longest time of Z3 for each of the two checks of a step. What Z3 leaves open is decided by the built-in solver, if it can.',
     ),
   labelTimeoutMs: z
     .int()
     .min(1)
     .max(3_600_000)
     .default(3000)
-    .describe('The same for the label of a problem, which is decided once: worth waiting for.'),
+    .describe('Longest time of Z3 for the label of a problem, which is decided only once.'),
   groundWork: z
     .int()
     .min(1)
     .default(5_000_000)
     .describe(
-      'What the built-in solver may do on one question: nodes, literals and copies, counted, so that a busy machine does not change a verdict. It works in a thread of its own; what it leaves open is `unknown`.',
+      'Most work of the built-in solver on one question, counted in nodes, literals and copies instead of time, so that a busy machine changes no verdict. What stays open is `unknown`.',
     ),
   uniqueNames: z
     .boolean()
     .default(false)
-    .describe('Different constants are different things. FOLIO does not assume it.'),
+    .describe('Take different constants for different things. FOLIO does not.'),
   memory: z
     .int()
     .min(0)
     .default(200_000)
-    .describe('Verdicts remembered; what was used longest ago goes first.'),
+    .describe('Most verdicts that are remembered; the least recently used are forgotten first.'),
 })
 export type SolverSettings = z.output<typeof solverSchema>
 
@@ -43,15 +43,15 @@ export const proxySchema = z.strictObject({
     .positive()
     .max(1)
     .default(0.5)
-    .describe('C4: a premise counts as used from this share of its key terms on.'),
+    .describe('C4: a premise counts as used if the reasoning has at least this share of its key terms.'),
   stepShare: z
     .number()
     .min(0)
     .max(1)
     .default(0.6)
-    .describe('C5: what steps earn of it; words earn the rest.'),
-  fullSteps: z.int().min(1).default(3).describe('C5: steps from which on there is no more to earn.'),
-  fullWords: z.int().min(1).default(80).describe('C5: words from which on there is no more to earn.'),
+    .describe('C5: share of the score that the number of steps gives; the number of words gives the rest.'),
+  fullSteps: z.int().min(1).default(3).describe('C5: number of steps that earns the whole of its share.'),
+  fullWords: z.int().min(1).default(80).describe('C5: number of words that earns the whole of its share.'),
 })
 export type ProxySettings = z.output<typeof proxySchema>
 
@@ -60,5 +60,7 @@ export const DEFAULT_PROXIES: ProxySettings = proxySchema.parse({})
 /** What a training run may set: its problems bring their labels along. */
 export const logicGraderSchema = z.strictObject({
   solver: solverSchema.omit({ labelTimeoutMs: true }).prefault({}).describe('Limits of the solver.'),
-  proxies: proxySchema.prefault({}).describe('Proxies of criteria that only a judge could see.'),
+  proxies: proxySchema
+    .prefault({})
+    .describe('Proxies for C4 and C5 in training, which only a judge could decide.'),
 })

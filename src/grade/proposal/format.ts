@@ -35,15 +35,15 @@ export const proposalSettingsSchema = z.strictObject({
     .int()
     .min(1)
     .default(5)
-    .describe('Points are whole numbers from 1 to this, and from minus this to -1.'),
+    .describe('Most points of a criterion. Points are whole numbers other than 0, up to this in size.'),
   requireCurrentScore: z
     .boolean()
     .default(true)
-    .describe("`current_score` must be there; the paper's own sample output lacks it."),
+    .describe('Require `current_score`; the sample output of the paper lacks it.'),
   requireDomain: z
     .boolean()
     .default(false)
-    .describe("`question_domain` must be there, as the paper's prompt asks."),
+    .describe('Require `question_domain`, as the prompt of the paper does.'),
   categories: z
     .array(z.string().min(1))
     .min(1)

@@ -9,22 +9,22 @@ export const ruleSettingsSchema = z.strictObject({
     .max(600_000)
     .default(2_000)
     .describe(
-      'Milliseconds that the rules of one rubric may take on one response together. After that no further rule is begun, and a rule that is still at it half as long again is stopped; criteria without an answer have null and the reason.',
+      'Time that all rules of a rubric may take on one response. After it no further rule starts, and after 1.5 times as long a running rule is stopped. Criteria without an answer get null with the reason.',
     ),
   maxResponseChars: z
     .int()
     .min(1)
     .default(1_000_000)
     .describe(
-      'Characters (UTF-16 units) of a response. A longer one is not checked: every criterion has null and the reason.',
+      'Most characters (UTF-16 units) of a response. A longer one is not checked: every criterion gets null with the reason.',
     ),
   threads: z
     .int()
     .min(1)
     .max(64)
     .default(2)
-    .describe('Worker threads at most; the second starts when responses wait behind a slow one.'),
-  heapMb: z.int().min(64).max(16_384).default(512).describe('Megabytes of JavaScript heap of a worker.'),
+    .describe('Most worker threads. The second starts when responses wait behind a slow one.'),
+  heapMb: z.int().min(64).max(16_384).default(512).describe('JavaScript heap of a worker.'),
 })
 export type RuleSettings = z.output<typeof ruleSettingsSchema>
 

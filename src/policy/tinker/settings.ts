@@ -21,40 +21,46 @@ const price = z.number().min(0)
 /** An inference server that samples in place of the training service. */
 const samplerSchema = z.strictObject({
   url: keptAddressSchema.describe(
-    'Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names.',
+    'Address of the inference server and name of its base model, the same as that of `policy.model`: `http://gpu:8000/v1#Qwen/Qwen3-8B`.',
   ),
-  dialect: z.enum(DIALECTS).nullable().default(null).describe('Dialect of its requests; null: detected.'),
+  dialect: z
+    .enum(DIALECTS)
+    .nullable()
+    .default(null)
+    .describe('Protocol of the inference server; null: detected.'),
   apiKeyEnv: keyVariableSchema
     .nullable()
     .default(null)
-    .describe('Environment variable with its key; null: it wants none.'),
+    .describe('Environment variable with the key of the inference server; null: it needs none.'),
   adapters: z
     .string()
     .min(1)
-    .describe('Folder that adapters are written to, for the inference server to read.'),
+    .describe('Folder that adapters are written to and that the inference server reads.'),
   seenAs: z
     .string()
     .min(1)
     .nullable()
     .default(null)
-    .describe('The same folder as that server names it; null: by the same name.'),
+    .describe('Path of `adapters` on the inference server; null: the same path.'),
   correction: z
     .strictObject({
       level: z
         .enum(['token', 'sequence'])
         .default('token')
-        .describe('Whether each token has a ratio of its own, or a response one for all of its tokens.'),
+        .describe(
+          'Whether each token has a ratio of its own (`token`), or a response one for all its tokens (`sequence`).',
+        ),
       action: z
         .enum(['truncate', 'mask'])
         .default('truncate')
-        .describe('What becomes of a ratio beyond the bounds: the bound, or nothing.'),
+        .describe('What a ratio outside the bounds becomes: the bound (`truncate`), or 0 (`mask`).'),
       max: z.number().positive().default(2).describe('Upper bound of the ratio.'),
       min: z.number().min(0).default(0).describe('Lower bound of the ratio.'),
     })
     .nullable()
     .prefault({})
     .describe(
-      "Corrects for what the two servers make of the same weights, and for samples of earlier ones: the policy's loss is weighted by the ratio of the trainer's to the sampler's probability, within bounds, and ratios start at the trainer's log-probs. Null: they start at those of sampling.",
+      "Importance weights: the policy's loss is multiplied by the ratio of the trainer's to the sampler's probability, within bounds. This corrects for differences of the two servers and for samples of earlier weights. The loss's own ratios then start at the trainer's log-probs; null: at the sampler's.",
     ),
 })
 type SamplerSettings = z.output<typeof samplerSchema>
@@ -71,7 +77,7 @@ const isAddress = (text: string): boolean => {
 
 /** On a server of the Tinker protocol: an adapter in training there, tokens and log-probs on the wire. */
 export const tinkerSchema = z.strictObject({
-  kind: z.literal('tinker').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('tinker').describe('On a server of the Tinker protocol.'),
   url: z
     .string()
     .refine(isAddress, { message: 'an address such as http://127.0.0.1:8000, without a key' })
@@ -80,7 +86,7 @@ export const tinkerSchema = z.strictObject({
     .string()
     .min(1)
     .describe(
-      "What the server calls the base model; of `gradus serve tinker` the folder's absolute path, or the name that it was given.",
+      "The server's name for the base model. `gradus serve tinker` names it by the folder's absolute path, or by the name that it was given.",
     ),
   lora: z
     .strictObject({
@@ -88,43 +94,48 @@ export const tinkerSchema = z.strictObject({
       attention: z
         .boolean()
         .default(true)
-        .describe('Layers that have adapters, where the server leaves the choice.'),
+        .describe('Adapters in the attention layers. Some servers leave no choice.'),
       mlp: z.boolean().default(true).describe('Adapters in the feed-forward layers.'),
       unembed: z.boolean().default(true).describe('An adapter in the output layer.'),
     })
     .prefault({})
-    .describe("What is trained; its scaling is the server's (usually alpha 32)."),
+    .describe('The adapter that is trained. The server sets its scale (usually alpha 32).'),
   tokenizer: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'Folder with config.json and tokenizer.json of the base model, or its name on the Hugging Face Hub, from where they are fetched without weights; null: `model`, where that is such a folder.',
+      'Folder with config.json and tokenizer.json of the base model, or its name on the Hugging Face Hub, from which they are fetched without weights; null: `model`, if that is such a folder.',
     ),
   apiKeyEnv: keyVariableSchema
     .nullable()
     .default(null)
-    .describe('Environment variable with the key; null: the server wants none.'),
-  concurrency: natural.default(32).describe('Groups that are sampled at a time.'),
+    .describe('Environment variable with the key; null: the server needs none.'),
+  concurrency: natural.default(32).describe('Most groups that are sampled at a time.'),
   patienceMinutes: z
     .number()
     .positive()
     .default(15)
-    .describe('How long a server that cannot be reached, or is busy, is waited for.'),
-  sampler: samplerSchema.nullable().default(null).describe('Null: the training service samples, too.'),
+    .describe('Longest wait for a server that is busy or cannot be reached.'),
+  sampler: samplerSchema
+    .nullable()
+    .default(null)
+    .describe(
+      'An inference server that samples in place of the training service; null: the service samples too.',
+    ),
   download: z
     .enum(['never', 'last', 'every'])
     .default('last')
-    .describe("Which checkpoints bring the adapter into the run's folder, where the server hands it out."),
+    .describe("Which checkpoints also bring the adapter into the run's folder, if the server hands it out."),
   prices: z
     .strictObject({
-      prefill: price.default(0).describe('Price of a million tokens that are read.'),
-      sample: price.default(0).describe('Price of a million tokens that are sampled.'),
-      train: price.default(0).describe('Price of a million tokens that are learnt from.'),
+      prefill: price.default(0).describe('Price of a million prompt tokens.'),
+      sample: price.default(0).describe('Price of a million sampled tokens.'),
+      train: price.default(0).describe('Price of a million trained tokens.'),
     })
     .nullable()
     .default(null)
-    .describe('Of a million tokens, in whatever currency: read of prompts, sampled, trained.'),
+    .describe('Prices of a million tokens, in any currency.'),
 })
 export type TinkerSettings = z.output<typeof tinkerSchema>
 

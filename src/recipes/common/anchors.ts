@@ -18,11 +18,11 @@ import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 const anchorsSchema = z.strictObject({
   file: orAbsent(
     z.string().min(1),
-    'Labelled answers: rows {prompt, response, good}. The same question may come several times.',
+    'File of labelled answers: rows {prompt, response, good}. A question may occur several times.',
   ),
   start: orAbsent(
     z.int().min(2).max(1000).multipleOf(2),
-    "In place of a file: so many answers of the starting policy to training questions, of each question one that is right and one that is wrong. For tasks that know their answers; they are kept in the run's `anchors.jsonl`.",
+    "In place of a file: number of answers of the starting policy to training questions, a right and a wrong one for each question. The task must know the right answers. They are kept in the run's `anchors.jsonl`.",
   ),
   minAgreement: z
     .number()
@@ -30,7 +30,7 @@ const anchorsSchema = z.strictObject({
     .max(1)
     .default(0.7)
     .describe(
-      'Least mean of what good answers earn on a criterion and of what bad ones do not (balanced accuracy). 0.5 is what a criterion has that is met by all.',
+      'Least balanced accuracy of a criterion: the mean of the share of good answers that earn it and the share of bad ones that do not. A criterion that all answers meet has 0.5.',
     ),
 })
 export type AnchorSettings = z.output<typeof anchorsSchema>
@@ -38,7 +38,7 @@ export type AnchorSettings = z.output<typeof anchorsSchema>
 /** The setting of a recipe whose criteria are proposed while it trains. */
 export const anchorsSetting = orAbsent(
   anchorsSchema,
-  'Labelled answers that a proposed criterion has to tell apart before it counts (arXiv 2610.11464); absent: none.',
+  'Labelled answers that a proposed criterion must tell apart before it counts (arXiv 2610.11464); absent: none.',
 )
 
 interface WithAnchors {

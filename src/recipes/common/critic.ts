@@ -13,13 +13,13 @@ import { amount, fraction } from '../../util/setting-shapes.ts'
 
 /** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
-  learningRate: orNull(scheduleSchema, "Of the value head; null: as the policy's."),
+  learningRate: orNull(scheduleSchema, "Learning rate of the value head; null: as the policy's."),
   gamma: fraction.default(1).describe('Discount of later rewards.'),
-  lambda: fraction.default(1).describe('How far credit reaches back (GAE).'),
+  lambda: fraction.default(1).describe('Lambda of GAE: how far credit reaches back.'),
   whitening: choice(
     ['role', 'none'],
     'role',
-    '`role`: advantages of each role to mean 0 and variance 1 over the step.',
+    '`role`: scale the advantages of each role to mean 0 and variance 1 over the step.',
   ),
   coef: amount.default(1).describe('Weight of the value loss.'),
   clip: z
@@ -27,7 +27,7 @@ export const criticSchema = z.strictObject({
     .gt(0)
     .nullable()
     .default(0.5)
-    .describe('Most that a value may move in an update; null: no limit.'),
+    .describe('Largest change of a value in an update; null: no limit.'),
 })
 export type Critic = z.output<typeof criticSchema>
 

@@ -7,22 +7,24 @@ import { amount, whole } from '../../util/setting-shapes.ts'
 
 /** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */
 export const sampledEvaluationShape = {
-  every: whole.default(0).describe('Every so many steps, besides the start and the end; 0: only those.'),
-  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
+  every: whole
+    .default(0)
+    .describe('Steps between evaluations, besides those at the start and the end; 0: only these.'),
+  problems: testProblemCount.default(500).describe('Number of test problems at the start and the end.'),
   samples: testSampleCount.default(1).describe('Samples of each problem.'),
   problemsAtStart: testProblemCount
     .optional()
-    .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
+    .describe('Number of test problems before the first step; absent: as many as at the end.'),
   problemsBetween: testProblemCount
     .default(200)
-    .describe('Problems of the evaluations between start and end.'),
+    .describe('Number of test problems in evaluations between start and end.'),
   ...samplingShape,
   temperature: amount
     .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+    .describe('Sampling temperature. 1: the distribution of the model; 0: the most likely token.'),
   greedy: flag(
     true,
-    'At the start and the end also one greedy answer to each problem, whose score is reported separately.',
+    'At the start and the end, also evaluate one greedy answer to each problem, reported separately.',
   ),
 }
 export type EvaluationSettings = z.output<z.ZodObject<typeof sampledEvaluationShape>>

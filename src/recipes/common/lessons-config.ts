@@ -11,11 +11,11 @@ import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 const attemptsSchema = z.strictObject({
   atMost: fraction
     .default(0.5)
-    .describe("A lesson is a criterion that at most this share of a group's rollouts satisfied."),
-  most: natural.default(4).describe('Most lessons a question, the least satisfied first.'),
+    .describe("A criterion becomes a lesson if at most this share of a group's rollouts satisfied it."),
+  most: natural.default(4).describe('Most lessons kept for a question, the least satisfied criteria first.'),
   discerning: flag(
     true,
-    'Only criteria that some rollout of the group met: one that no rollout meets does not separate good attempts from poor ones.',
+    'Keep only criteria that some rollout of the group met. One that none meets does not separate good attempts from poor ones.',
   ),
 })
 export type AttemptSettings = z.output<typeof attemptsSchema>
@@ -24,17 +24,18 @@ const lessonBankSchema = bankSchema.extend({
   show: choice(
     ['alone', 'beside'],
     'alone',
-    "`alone`: lessons in place of the rubric's criteria; `beside`: after them.",
+    "Where lessons are shown: in place of the rubric's criteria (`alone`), or after them (`beside`).",
   ),
-  most: natural.default(6).describe('Most lessons that there are to show for a question.'),
+  most: natural
+    .default(6)
+    .describe('Most lessons for a question; the scaffold decides how many of them are shown.'),
   attempts: attemptsSchema
     .nullable()
     .prefault({})
-    .describe("What is kept of a step's rollouts; null: nothing, the bank stays what `file` holds."),
-  placebo: flag(
-    false,
-    'A negative control: as many items as would be retrieved, of questions that have nothing to do with this one.',
-  ),
+    .describe(
+      "Which lessons are kept of a step's rollouts; null: none, so that the bank stays as it is in `file`.",
+    ),
+  placebo: flag(false, 'Negative control: retrieve as many lessons, but of unrelated questions.'),
 })
 export type LessonBankSettings = z.output<typeof lessonBankSchema>
 
@@ -42,7 +43,7 @@ export type LessonBankSettings = z.output<typeof lessonBankSchema>
 export const lessonMemorySchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
-      kind: z.literal('none').describe('none: no memory; bank: lessons of earlier attempts.'),
+      kind: z.literal('none').describe('No memory.'),
     }),
     lessonBankSchema,
   ])

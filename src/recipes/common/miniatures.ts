@@ -40,28 +40,31 @@ const pooled = <Problem>(
 }
 
 const pooledShape = {
-  pool: orNull(natural.max(1_000_000), 'Questions to train on, which recur; null: new ones without end.'),
+  pool: orNull(
+    natural.max(1_000_000),
+    'Number of training questions, which recur; null: new ones without end.',
+  ),
   outcomes: flag(
     false,
-    'Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.',
+    'Also decide criteria about the last result (RLCER Eq. 7). false: their verdicts are null.',
   ),
 }
 
 const worldSetting = z
   .union([z.int(), z.string()])
   .default('packing')
-  .describe('Seed of the world of packing: its usual things and hidden rubrics.')
+  .describe('Seed of the packing world: which things are usual where, and the hidden rubrics.')
 
 const packingSchema = z.strictObject({
   world: worldSetting,
   heldOutTopics: orAbsent(
     z.int().min(1).max(12),
-    'Topics that training never has, tested on their own as `held-out topics`; none when absent.',
+    'Number of topics that training never has; they are tested separately as `held-out topics`. Absent: none.',
   ),
 })
 
 const arithmeticSchema = z.strictObject({
-  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
+  operations: operationsSchema.prefault({}).describe('Fewest and most operations in a question.'),
   ...pooledShape,
 })
 

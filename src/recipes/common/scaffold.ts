@@ -11,32 +11,26 @@ import { Rng } from '../../util/rng.ts'
 
 /** How the shown share differs inside a group of G samples. */
 const groupRatioSchema = z.discriminatedUnion('kind', [
-  /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
-  kindSchema('linear', {}),
-  /** The first `full` samples see everything, the others nothing. */
-  kindSchema('binary', {
-    full: z.int().min(0).describe('So many samples see all of it.'),
+  /** (G - i) / (G - 1) for i = 1..G (Eq. 3). */
+  kindSchema('linear', 'From all of it for the first sample to nothing for the last.', {}),
+  kindSchema('binary', 'All of it for the first `full` samples, nothing for the others.', {
+    full: z.int().min(0).describe('Number of samples that see the whole rubric.'),
   }),
-  /** Every sample sees everything: the arm RL-S. */
-  kindSchema('all', {}),
-  /** No scaffold at all: rubric-based RL. */
-  kindSchema('none', {}),
+  kindSchema('all', 'All of it for every sample (the arm RL-S).', {}),
+  kindSchema('none', 'No scaffold: rubric-based RL.', {}),
 ])
 export type GroupRatio = z.output<typeof groupRatioSchema>
 
 /** How the shown share falls over the steps of a run. */
 const stepDecaySchema = z.discriminatedUnion('kind', [
-  /** 1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last. */
-  kindSchema('sigmoid', {
-    alpha: z.number().positive().default(125).describe('How steep the decay is.'),
-    t0: z.number().min(0).max(1).default(0.2).describe('Share of the steps at which it has half gone.'),
+  kindSchema('sigmoid', '1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last.', {
+    alpha: z.number().positive().default(125).describe('Steepness of the sigmoid.'),
+    t0: z.number().min(0).max(1).default(0.2).describe('Share of the steps after which half of it is shown.'),
   }),
-  kindSchema('constant', {}),
-  /** 1 - t. */
-  kindSchema('linear', {}),
-  /** (1 - t)^exponent. */
-  kindSchema('power', {
-    exponent: z.number().positive().describe('Of the power.'),
+  kindSchema('constant', 'It does not fall.', {}),
+  kindSchema('linear', '1 - t.', {}),
+  kindSchema('power', '(1 - t)^exponent.', {
+    exponent: z.number().positive().describe('Exponent of (1 - t).'),
   }),
 ])
 export type StepDecay = z.output<typeof stepDecaySchema>
@@ -61,14 +55,16 @@ export const lambdaGroup = (ratio: GroupRatio, samples: number): number[] => {
 
 /** The two settings by which any recipe shows parts of a rubric in the prompt: to be spread into its own section `scaffold`. */
 export const scaffoldShape = {
-  group: groupRatioSchema.prefault({ kind: 'linear' }).describe('How much each sample of a group is shown.'),
-  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
+  group: groupRatioSchema
+    .prefault({ kind: 'linear' })
+    .describe('Share of the rubric that each sample of a group is shown.'),
+  decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How this share falls over the steps.'),
 }
 
 export const scaffoldRatio = choice(
   ['plain', 'true-is', 'sampled'],
   'plain',
-  'What the ratio of a scaffolded rollout compares (RuscaRL C.5).',
+  "Which probabilities a scaffolded rollout's ratio compares (RuscaRL C.5), now and at sampling: `plain`: both of the plain prompt; `true-is`: of the plain prompt, and of the scaffolded one; `sampled`: both of the scaffolded one.",
 )
 
 /** @throws ConfigError for a ladder that no group can climb, and for a ratio without a scaffold */

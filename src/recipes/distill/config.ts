@@ -29,35 +29,50 @@ const { operations, pool } = MINIATURES.arithmetic.settings.shape
 /** Tasks whose prompts can show what a good response holds. */
 const taskSchema = z
   .discriminatedUnion('kind', [
-    kindSchema('packing', MINIATURES.packing.settings.shape),
-    kindSchema('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
-    kindSchema('arithmetic', { operations, pool }),
-    kindSchema('conversations', conversationsShape),
+    kindSchema(
+      'packing',
+      'Packing lists for generated trips, with scores from 0 to 1.',
+      MINIATURES.packing.settings.shape,
+    ),
+    kindSchema(
+      'packing-thinking',
+      'The same, with thinking before the list.',
+      MINIATURES['packing-thinking'].settings.shape,
+    ),
+    kindSchema('arithmetic', 'Generated chains of operations, with right and wrong answers.', {
+      operations,
+      pool,
+    }),
+    kindSchema(
+      'conversations',
+      'Rows of files, each a conversation with a rubric, answered by a chat model.',
+      conversationsShape,
+    ),
   ])
   .prefault({ kind: 'packing' })
 
 const distillSettings = z.strictObject({
   recipe: recipeSetting('distill'),
   ...settings,
-  task: taskSchema.describe('What is trained on: tasks whose prompts can show their rubric.'),
+  task: taskSchema.describe('The task to train on. Its prompts can show its rubric.'),
   judge: judge.describe(
-    'Who judges criteria that no rule checks: in evaluations, and in training where `rewards` is set.',
+    'The judge of criteria that no rule checks: in evaluations, and in training if `rewards` is set.',
   ),
   teacher: choice(
     ['start', 'policy'],
     'start',
-    'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
+    'Which model is shown the rubric and teaches. `start`: the one that the run starts from; `policy`: the policy of each step, which takes no further memory but may forget to follow a rubric.',
   ),
   baseline: choice(
     ['batch', 'none'],
     'batch',
-    "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
+    "What is subtracted from the tokens' advantages. `batch`: their mean over the step, which lowers the variance and changes no expectation; `none`: nothing.",
   ),
   rewards: orNull(
     z.strictObject({
-      after: z.int().min(1).describe('Steps of distillation before them.'),
+      after: z.int().min(1).describe('Steps of distillation before the rewards.'),
     }),
-    'Rubric rewards (GRPO on the plain prompt) after so many steps; null: distillation alone.',
+    'Rubric rewards (GRPO on the plain prompt) after some steps of distillation; null: distillation alone.',
   ),
   scaffold: scaffold
     .unwrap()

@@ -19,41 +19,43 @@ import { natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 
-export const openEnvKindSchema = kindSchema('openenv', {
+export const openEnvKindSchema = kindSchema('openenv', 'Episodes on an OpenEnv server.', {
   ...openEnvTaskShape,
   rubric: orNull(
     z.string(),
-    'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
+    'File with one rubric for all episodes; the judge sees the whole episode. null: none.',
   ),
 })
 
-export const toolsTaskSchema = kindSchema('tools', {
+export const toolsTaskSchema = kindSchema('tools', 'Rows of files, answered in several turns with tools.', {
   ...conversationFilesShape,
   tools: toolsSchema
     .default([])
-    .describe('What the policy may call: MCP servers, local search indexes, search over HTTP.'),
-  toolTimeoutMs: positive.default(TOOL_BOX_DEFAULTS.timeoutMs).describe('Longest time of one call.'),
+    .describe('Tools that the policy may call: MCP servers, local search indexes, search over HTTP.'),
+  toolTimeoutMs: positive.default(TOOL_BOX_DEFAULTS.timeoutMs).describe('Longest time of one tool call.'),
   rules: turnRulesSchema
     .prefault({})
-    .describe('Calls that an episode may make, and breaks of a rule that are answered with a reminder.'),
+    .describe('Limits on the calls of an episode, and on turns that break a rule.'),
   callForm: choice(
     ['auto', 'xml', 'template'],
     'auto',
-    "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
+    "How tool calls are written. `template`: as the model's chat template writes them; `xml`: in tags of our own; `auto`: by the template if it has such a form, else in tags.",
   ),
   maxTokens: natural
     .default(4096)
-    .describe('Tokens of an episode, tool output included; `rollout.maxTokens` is for a turn.'),
-  maxOutputTokens: natural.default(1024).describe('Tokens of what a tool says.'),
+    .describe('Most tokens of an episode, with tool output; `rollout.maxTokens` limits a turn.'),
+  maxOutputTokens: natural
+    .default(1024)
+    .describe('Most tokens of the output of a tool call; the rest is cut.'),
 })
 
 const rewardSchema = z.strictObject({
   environment: z.number().default(1).describe("Weight of the environment's own reward."),
-  rubric: z.number().default(1).describe('Weight of the score by the rubric, where there is one.'),
+  rubric: z.number().default(1).describe("Weight of the rubric's score, if there is a rubric."),
   of: choice(
     ['sum', 'last'],
     'sum',
-    "What an episode's own reward is: the sum of its steps' rewards, or the last one.",
+    "The environment's own reward of an episode: the sum of its steps' rewards, or the last one.",
   ),
 })
 
@@ -64,9 +66,9 @@ export const environmentSchema = z.strictObject({
   task: z
     .discriminatedUnion('kind', [openEnvKindSchema, toolsTaskSchema])
     .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
-    .describe('What is acted in.'),
-  reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
-  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.'),
+    .describe('The environment to train in.'),
+  reward: rewardSchema.prefault({}).describe('How an episode is rewarded.'),
+  judge: orNull(trainingJudgeSchema, 'The judge of criteria that no rule checks.'),
   loss: lossSetting('gradus:ruscarl'),
   rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 256 }),
   evaluation: z

@@ -28,7 +28,7 @@ const grpoSettings = z.strictObject({
   recipe: recipeSetting('grpo'),
   ...settings,
   judge: settings.judge.meta({ only: undefined }),
-  task: section('What is trained on: rows, each a conversation and a rubric.', conversationsShape),
+  task: section('The rows to train on, each a conversation with a rubric.', conversationsShape),
   rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 128 }),
   evaluation: evaluation
     .unwrap()

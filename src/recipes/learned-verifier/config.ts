@@ -34,25 +34,30 @@ export const learnedVerifierSchema = z.strictObject({
       .describe('Share of the prompts that are kept for evaluation.'),
     balanced: flag(
       true,
-      'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+      'Draw rows so that both labels are equally frequent. Otherwise the verifier first learns the more frequent label.',
     ),
   }),
-  vocabulary: section('Words that are known.', {
-    size: natural.max(1_000_000).default(4000).describe('Most words; the rest are unknown.'),
-    minCount: natural.default(2).describe('Fewest times that a word must occur.'),
+  vocabulary: section('Vocabulary of the model.', {
+    size: natural
+      .max(1_000_000)
+      .default(4000)
+      .describe('Most words in the vocabulary; all others count as unknown.'),
+    minCount: natural.default(2).describe('Fewest occurrences of a word in the vocabulary.'),
   }),
   model: section('The model to start from.', {
     shape: modelShapeSchema
       .prefault({ hiddenSize: 96, layers: 2, maxPositions: 384 })
       .describe('Shape of a model with fresh weights.'),
   }),
-  batch: batchSize(32).describe('Rows a step.'),
+  batch: batchSize(32).describe('Rows in a step.'),
   optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 30, floor: 0.05 }).describe(
     'AdamW and its learning rate.',
   ),
   evaluation: section('When and how the model is tested.', {
-    every: whole.default(0).describe('Every so many steps, besides the end; 0: only there.'),
-    rows: natural.default(1000).describe('Most held-out rows.'),
+    every: whole
+      .default(0)
+      .describe('Steps between evaluations, besides those at the start and the end; 0: only these.'),
+    rows: natural.default(1000).describe('Most held-out rows in an evaluation.'),
   }),
 })
 

@@ -11,14 +11,12 @@ const groupSchema = z.strictObject({
     .array(z.string())
     .min(1)
     .describe(
-      'Ids of criteria that bring their points only where all of them hold: merits met, flaws avoided.',
+      'Ids of criteria whose points count only if all of them hold: those above zero met, those below zero avoided.',
     ),
   voidedBy: z
     .array(z.string())
     .default([])
-    .describe(
-      'Ids of further criteria: a flaw that is there, or a merit that is not, takes the points of the group away.',
-    ),
+    .describe("Ids of further criteria that must hold for the group's points to count."),
 })
 
 const criterionGroupsSchema = z.array(groupSchema).min(1)
@@ -92,7 +90,7 @@ const shape = {
   criterionGroups: criterionGroupsSchema
     .optional()
     .describe(
-      'Criteria whose points are paid only together; absent: each by itself. Evaluation counts each by itself.',
+      'Criteria whose points count only together; absent: each by itself. Evaluations always count each by itself.',
     ),
 }
 

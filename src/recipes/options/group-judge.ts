@@ -28,14 +28,18 @@ import type { RewardFacts, RewardOption } from './option.ts'
 
 /** A relative judge by script: it sees what another grader says, with errors of its own. */
 const scriptedSchema = z.strictObject({
-  kind: z.literal('scripted').describe('A script that sees scores, for packing.'),
+  kind: z.literal('scripted').describe('A script that sees scores, for the task packing.'),
   sees: choice(
     ['training', 'truth'],
     'training',
-    "Whose scores it sees: those of training's judge, faults included, or the truth.",
+    "Which scores the script sees: those of training's judge with its faults (`training`), or the true ones (`truth`).",
   ),
-  noise: amount.default(0.1).describe('Standard deviation of what it adds at random to every score.'),
-  placeBias: fraction.default(0).describe('What the first place gains and the last one loses.'),
+  noise: amount.default(0.1).describe('Standard deviation of the random error that is added to every score.'),
+  placeBias: fraction
+    .default(0)
+    .describe(
+      'Added to the score of the response in the first place and subtracted in the last; linear in between.',
+    ),
 })
 
 const chatSchema = z
@@ -232,7 +236,7 @@ const check = (judge: GroupJudge, { groupsBy, noise, samples, scoredBy = [] }: R
 const shape = {
   groupJudge: orAbsent(
     groupJudgeSchema,
-    "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
+    "Rewards by a judge that sees all responses to a prompt at once, in place of the rubric's scores; absent: the rubric's.",
   ),
 }
 

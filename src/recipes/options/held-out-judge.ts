@@ -25,17 +25,19 @@ const heldOutJudgeSchema = z
     ...judgeShape,
     rollouts: z
       .strictObject({
-        share: z.number().gt(0).max(1).default(0.1).describe('Share of a step.'),
-        every: z.int().positive().default(1).describe('Every so many steps, from the first on.'),
+        share: z.number().gt(0).max(1).default(0.1).describe("Share of a step's rollouts."),
+        every: z
+          .int()
+          .positive()
+          .default(1)
+          .describe('The judge is asked every n steps, beginning with the first.'),
       })
       .nullable()
       .prefault({})
-      .describe(
-        "What it is asked about while training goes on: so many of a step's rollouts, every so many steps; null for none.",
-      ),
+      .describe('Which rollouts of training the held-out judge is asked about; null: none.'),
     evaluations: flag(
       false,
-      'It also grades the responses of evaluations, as a set of its own, which is then the one that counts.',
+      'Let the held-out judge also grade evaluations, as a set of its own, which is then the main one.',
     ),
   })
   .transform(judgeOf('ruscarl'))
@@ -44,7 +46,10 @@ const heldOutJudgeSchema = z
 export const trainingJudgeSchema = z
   .strictObject({
     ...judgeShape,
-    heldOut: orNull(heldOutJudgeSchema, 'A held-out judge: training does not use its verdicts; null: none.'),
+    heldOut: orNull(
+      heldOutJudgeSchema,
+      'A held-out judge, whose verdicts training does not use; null: none.',
+    ),
   })
   .transform(judgeOf('ruscarl'))
 

@@ -10,7 +10,7 @@ const shape = {
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      'Leave criteria out of the reward at random, drawn for each problem and step; absent: none. Evaluation has the whole rubric.',
+      'Leave criteria with points above zero out of the reward at random; absent: none. Evaluations use the whole rubric.',
     ),
 }
 

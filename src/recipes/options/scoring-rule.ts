@@ -14,12 +14,12 @@ const scoringRuleSchema = z.strictObject({
   name: z
     .string()
     .describe(
-      'A rule as `gradus score --rule` takes it: signed, bounded, mean, soft-min, ..., or veto(...) or saturation(...) around one.',
+      'The rule, as `gradus score --rule` takes it: signed, bounded, mean, soft-min, ..., or veto(...) or saturation(...) around one.',
     ),
   critical: z
     .array(z.string())
     .default([])
-    .describe('Ids of criteria that a veto goes by, beside those that the rubric marks as critical.'),
+    .describe('Ids of criteria that can veto the score, beside those that the rubric marks as critical.'),
 })
 type ScoringRule = z.output<typeof scoringRuleSchema>
 
@@ -83,7 +83,7 @@ const shape = {
   scoringRule: scoringRuleSchema
     .optional()
     .describe(
-      'How training makes a score of the verdicts; absent: the signed score. Evaluation reports the signed score in any case.',
+      'How training turns verdicts into a score; absent: the signed score. Evaluations always report the signed score.',
     ),
 }
 

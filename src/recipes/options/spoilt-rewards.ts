@@ -21,11 +21,15 @@ const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'rem
 
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 const shape = {
-  noise: choice(NOISES, 'none', 'Rubrics spoilt on purpose; a negative control.'),
-  reward: choice(['rubric', 'random'], 'rubric', '`random`: rewards drawn at random, a negative control.'),
+  noise: choice(NOISES, 'none', 'Negative control: how the rubrics of training are spoilt.'),
+  reward: choice(
+    ['rubric', 'random'],
+    'rubric',
+    'What is rewarded: the score by the rubric, or, as a negative control, `random` numbers.',
+  ),
   flipRate: fraction
     .default(0)
-    .describe('Chance that a verdict is inverted before it is scored: a noisy judge.'),
+    .describe('Probability that a verdict is inverted before it is scored, as by a noisy judge.'),
 }
 
 type Spoilt = z.output<z.ZodObject<typeof shape>>

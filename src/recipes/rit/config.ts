@@ -28,28 +28,39 @@ import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 
-/** Lists with a score between 0 and 1. */
-const packingSchema = kindSchema('packing', MINIATURES['packing-thinking'].settings.shape)
+const packingSchema = kindSchema(
+  'packing',
+  'Packing lists for generated trips, with scores from 0 to 1.',
+  MINIATURES['packing-thinking'].settings.shape,
+)
 
-/** Answers that are right or wrong. */
-const arithmeticSchema = kindSchema('arithmetic', {
-  operations: MINIATURES.arithmetic.settings.shape.operations,
-  pool: natural.default(4096).describe('Questions to train on, which recur.'),
-})
+const arithmeticSchema = kindSchema(
+  'arithmetic',
+  'Generated chains of operations, with right and wrong answers.',
+  {
+    operations: MINIATURES.arithmetic.settings.shape.operations,
+    pool: natural.default(4096).describe('Number of training questions, which recur.'),
+  },
+)
 
-/** Rows of a file, answered by a chat model. */
-const questionsSchema = kindSchema('questions', {
-  ...questionTaskShape,
-  thinkTags: questionTaskShape.thinkTags
-    .unwrap()
-    .default('required')
-    .describe('Without `</think>` there is no answer.'),
-  openReward: choice(
-    ['criteria', 'score'],
-    'criteria',
-    'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
-  ),
-})
+const questionsSchema = kindSchema(
+  'questions',
+  'Questions of files, answered by a chat model with thinking.',
+  {
+    ...questionTaskShape,
+    thinkTags: questionTaskShape.thinkTags
+      .unwrap()
+      .default('required')
+      .describe(
+        '`required`: a response without `</think>` has no answer (RiT). `optional`: it is thinking and answer in one, and counts unless it was cut off (RLCER).',
+      ),
+    openReward: choice(
+      ['criteria', 'score'],
+      'criteria',
+      'Reward of open answers in training: the share of criteria met (Eq. 5), or the score that evaluations report.',
+    ),
+  },
+)
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (RIT-4). */
 const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
@@ -58,35 +69,44 @@ const rubricSchema = z.strictObject({
   source: choice(
     RUBRIC_SOURCES,
     'oracle',
-    "- `oracle`: how the task is really won, written by whoever made it - `initial`: what separates a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
+    "Where the rubric comes from. `oracle`: from the task's author, who knows how it is solved. `initial`: from what separates a few good traces of the starting policy from poor ones. `refined`: from more traces, in rounds that drop repeated or unstable criteria and add missing ones. `random`: criteria drawn at random. `none`: no criteria (K = 0), so that only the response is rewarded. `file`: from `file`.",
   ),
-  file: orNull(z.string(), 'The rubric, or rubrics, of `source: file`.'),
-  criteria: natural.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
-  traces: section('Good traces, and as many poor ones, that `initial` and `refined` see.', {
-    initial: natural.default(3).describe('Traces that a first rubric is written from.'),
-    refined: natural.default(64).describe('Traces that it is refined with.'),
+  file: orNull(
+    z.string(),
+    'Rubric file of `source: file`. Of several rubrics each is used for the question whose id it has, or whose words are its prompt.',
+  ),
+  criteria: natural
+    .default(7)
+    .describe('Number of criteria of `random`; most criteria of `initial` and `refined`.'),
+  traces: section('Number of good traces, and of as many poor ones.', {
+    initial: natural.default(3).describe('Good traces that `initial` is written from.'),
+    refined: natural.default(64).describe('Good traces that `refined` is written from.'),
   }),
   problems: madeProblemCount
     .default(128)
-    .describe('Training problems whose responses by the start are looked through for them.'),
-  rounds: natural.default(3).describe('Rounds of refinement.'),
+    .describe('Number of training problems that the starting policy answers for these traces.'),
+  rounds: natural.default(3).describe('Rounds of refinement of `refined`.'),
 })
 
 const fusionSchema = z.strictObject({
   alpha: fraction
     .default(0.5)
     .describe(
-      'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
+      'Weight of thinking (RiT: 0.5 for open responses, 1 for right or wrong ones). With `adaptive` its starting value.',
     ),
-  gate: choice(GATES, 'min', 'When the thinking counts.'),
+  gate: choice(
+    GATES,
+    'min',
+    "What limits the fused reward. `none`: nothing; `max`: it is at least the response's reward; `min`: at most that (RiT); `conditional`: it counts only if the response has its full reward.",
+  ),
   nulls: choice(
     ['drop', 'as-false'],
     'drop',
-    'A criterion of thinking without a verdict is left out, or counts as unmet.',
+    'How a criterion of thinking without a verdict counts: not at all (`drop`), or as unmet (`as-false`).',
   ),
   adaptive: orNull(
     adaptiveWeightSchema,
-    "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
+    'Let the weight follow the correlation of thinking and response within groups (future work in the paper); null: it stays.',
   ),
 })
 
@@ -96,8 +116,10 @@ const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
   samples: testSampleCount
     .default(8)
-    .describe('Samples of each problem at the start and the end: pass@8 and max@8 need 8.'),
-  samplesBetween: testSampleCount.default(1).describe('Samples of each problem in the tests in between.'),
+    .describe('Samples of each problem at the start and the end; pass@8 and max@8 need 8.'),
+  samplesBetween: testSampleCount
+    .default(1)
+    .describe('Samples of each problem in evaluations between start and end.'),
 })
 
 export const ritSchema = z.strictObject({
@@ -106,47 +128,48 @@ export const ritSchema = z.strictObject({
   task: z
     .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
     .prefault({ kind: 'packing' })
-    .describe('What is trained on.'),
+    .describe('The task to train on.'),
   coldStart: coldStartSetting(thoughtPhaseSchema).meta({ only: 'task.kind: packing' }),
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
   judge: orNull(
     thinkingJudgeSchema,
-    "A language model that judges thinking, and open answers; null: the task's own, which executes criteria; with questions rules alone, those of `rubric.file` and of the rows.",
+    'A language model that judges thinking and open answers. null: the task executes criteria; for questions, only the rules of `rubric.file` and of the rows count.',
   ),
   ...criteriaOptionsShape,
   reward: choice(
     ['fused', 'response', 'thinking'],
     'fused',
-    'What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.',
+    'What is rewarded: thinking and response (`fused`), the response alone (`response`, ORM), or thinking alone without a gate (`thinking`, w/o RR).',
   ),
   thinkingBy: choice(
     ['rubric', 'steps', 'group'],
     'rubric',
-    'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
+    'How thinking is judged. `rubric`: as a whole, by the rubric; `steps`: step by step, as by a process reward model (arm PRM); `group`: by the rubric, all thinking about a problem together in one call of `judge`.',
   ),
   group: orAbsent(
     groupSettingsSchema,
-    'How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.',
+    'How a group is put to the judge, with `thinkingBy: group`; absent: the defaults of these keys.',
   ),
-  fusion: fusionSchema
-    .prefault({})
-    .describe('How the reward of the thinking and that of the answer become one.'),
+  fusion: fusionSchema.prefault({}).describe('How the rewards of thinking and answer become one.'),
   control: orAbsent(
     z.enum(['random', 'shuffled', 'flipped']),
-    'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
+    'Negative control: thinking is scored at random (`random`), as another response of its group (`shuffled`), or inverted (`flipped`). Absent: none.',
   ),
   normalise: choice(
     ['reward', 'part'],
     'reward',
-    '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
+    'What is normalised within a group: the fused reward (`reward`), or thinking and response separately before they are fused (`part`).',
   ),
-  critic: orNull(criticSchema, 'PPO with a value head in place of comparing a group; null: GRPO.'),
+  critic: orNull(
+    criticSchema,
+    'PPO with a value head, in place of comparing the rollouts of a group; null: GRPO.',
+  ),
   scaffold: orNull(
     scaffoldSchema,
-    "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
+    "Show a part of the response's rubric (packing) or of lessons in the prompt while sampling, as RuscaRL does; null: none.",
   ),
   memory: lessonMemorySchema.describe(
-    'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
+    'Lessons of earlier attempts, shown as hints by the schedule of `scaffold`: in place of the rubric, or beside it (packing).',
   ),
   ratio: scaffoldRatio,
   loss: lossSetting({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }, lossBesideCritic),

@@ -25,57 +25,75 @@ import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { arithmeticPhaseSchema, coldStartSetting } from '../sft/config.ts'
 
-/** The miniature: chains of operations with shown steps, criteria that are executed. */
-const arithmeticSchema = kindSchema('arithmetic', MINIATURES.arithmetic.settings.shape)
+const arithmeticSchema = kindSchema(
+  'arithmetic',
+  'Generated chains of operations, with right and wrong answers.',
+  MINIATURES.arithmetic.settings.shape,
+)
 
-/** The same with proofs: what `logic-rubric-start` makes a model for. */
-const logicSchema = kindSchema('logic', LOGIC_THINKING.settings.shape)
+const logicSchema = kindSchema(
+  'logic',
+  'Generated proofs, for a model of `logic-rubric-start`.',
+  LOGIC_THINKING.settings.shape,
+)
 
-/** Rows of a file, answered by a chat model. */
-const questionsSchema = kindSchema('questions', {
-  ...questionTaskShape,
-  tests: orAbsent(
-    moreTestsSchema,
-    'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
-  ),
-})
+const questionsSchema = kindSchema(
+  'questions',
+  'Questions of files, answered by a chat model with thinking.',
+  {
+    ...questionTaskShape,
+    tests: orAbsent(
+      moreTestsSchema,
+      'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
+    ),
+  },
+)
 
 const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 
 export type QuestionsConfig = z.output<typeof questionsSchema>
 
 const rubricVerifierSchema = z.discriminatedUnion('kind', [
-  /** The task's own: criteria are executed. */
-  kindSchema('exact', {}),
-  /** The same with verdicts inverted at random, always the same ones of a rollout. */
-  kindSchema('noisy', {
-    flipRate: fraction.default(0.1).describe('Chance that a verdict is inverted.'),
+  kindSchema('exact', 'The task executes criteria.', {}),
+  kindSchema('noisy', 'The same, with verdicts inverted at random, always the same ones of a rollout.', {
+    flipRate: fraction.default(0.1).describe('Probability that a verdict is inverted.'),
   }),
-  /** A judge by script that goes easy on some criteria, always on the same ones of the same response. */
-  kindSchema('lenient', {
-    share: fraction.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
-    rate: fraction.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
-  }),
-  /** A language model that is asked: endpoints, how it is asked, what it remembers. */
-  kindSchema('judge', {
-    judge: thinkingJudgeSchema.describe('Who judges.'),
-  }),
-  /** Criteria in words that stand in a file are executed by its rules, the others judged. */
-  kindSchema('rules', {
-    file: z
-      .string()
+  kindSchema('lenient', 'The same, but lenient on some criteria, always on the same ones of a response.', {
+    share: fraction
+      .default(0.5)
+      .describe('Share of criteria that are judged leniently; which ones depends on their words.'),
+    rate: fraction
+      .default(0.9)
       .describe(
-        'Rubric whose criteria have rules; a proposed criterion with the words of one is decided by its rule.',
+        'Probability that such a criterion is decided in favour of a response that does not deserve it.',
       ),
-    judge: orNull(
-      thinkingJudgeSchema,
-      'Who judges criteria with other words; null: nobody, so that they are unknown, and never valid.',
-    ),
   }),
-  /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
-  kindSchema('learned', {
-    folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),
-    threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
+  kindSchema('judge', 'A language model is asked.', {
+    judge: thinkingJudgeSchema.describe('The judge of all criteria.'),
+  }),
+  kindSchema(
+    'rules',
+    'Criteria with the words of one in a file are decided by its rule, the others by a judge.',
+    {
+      file: z
+        .string()
+        .describe(
+          'Rubric file whose criteria have rules. A proposed criterion with the same words as one of them is decided by its rule.',
+        ),
+      judge: orNull(
+        thinkingJudgeSchema,
+        'The judge of criteria with other words; null: none, so that these get no verdict and are never valid.',
+      ),
+    },
+  ),
+  kindSchema('learned', 'A checkpoint of `gradus train learned-verifier`.', {
+    folder: z.string().describe('Checkpoint of a learned verifier, named as in `model.folder`.'),
+    threshold: z
+      .number()
+      .gt(0)
+      .lt(1)
+      .default(0.5)
+      .describe('Least probability at which a criterion counts as met.'),
   }),
 ])
 
@@ -88,20 +106,20 @@ const validitySchema = z.strictObject({
     .min(-1)
     .max(1)
     .default(0.2)
-    .describe('A criterion is valid strictly above this correlation with being right (Eq. 7).'),
+    .describe('A criterion is valid if its correlation with being right is above this (Eq. 7).'),
   signAware: flag(
     true,
-    'The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally.',
+    'A criterion with points below zero counts as satisfied if it is not met; false: Eq. 7 read literally.',
   ),
   onNull: choice(
     ['drop', 'as-false'],
     'drop',
-    'What a missing verdict counts as: nothing for that response, or not met.',
+    'How a missing verdict counts: the response is left out (`drop`), or the criterion is not met (`as-false`).',
   ),
   proxies: choice(
     ['keep', 'drop'],
     'keep',
-    'Criteria that are proxies of the outcome: `keep` only reports them, `drop` also leaves them out of the reward.',
+    'What happens to criteria that are proxies of the outcome: `keep` only reports them, `drop` also leaves them out of the reward.',
   ),
 })
 
@@ -109,24 +127,30 @@ const CONTROLS = ['random', 'shuffled', 'others', 'flipped', 'other-question'] a
 export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
-  enabled: flag(true, 'False: no rubricators in training at all, so that RLVR is compared at its own cost.'),
-  maxTokens: natural.default(112).describe('Most tokens of a response.'),
-  evolving: flag(true, 'Paid for valid criteria beside the format; false: the arm without evolving.'),
+  enabled: flag(
+    true,
+    'Sample rubricators in training. false: none, so that RLVR is compared at its own cost.',
+  ),
+  maxTokens: natural.default(112).describe('Most tokens of a rubric.'),
+  evolving: flag(
+    true,
+    'Reward rubricators for valid criteria, beside the format; false: only for the format (the arm without evolving).',
+  ),
   uninformative: choice(
     ['neutral', 'zero', 'mask'],
     'neutral',
-    "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
+    "What a rubricator earns for validity if all responses are right or all wrong, so that no criterion can be valid: the step's mean over other questions (`neutral`), or 0 (`zero`). `mask`: nothing is learnt from it.",
   ),
   distinct: flag(
     true,
-    'Criteria of a rubric with the same words count once: among the valid, among all, and for the fewest that the format asks for.',
+    "Criteria of a rubric with the same words count once: among the valid ones, among all, and for the format's minimum.",
   ),
   constrained: flag(
     false,
-    'Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution.',
+    'Restrict sampling of rubrics to the grammar of criteria (arithmetic). Log-probs stay those of the whole distribution.',
   ),
-  format: proposalSettingsSchema.prefault({}).describe('What the format reward asks for.'),
-  unformattedSteers: flag(false, 'Rubrics that break the format steer reasoners all the same.'),
+  format: proposalSettingsSchema.prefault({}).describe('What the format of a rubric requires.'),
+  unformattedSteers: flag(false, 'Let rubrics that break the format reward reasoners too.'),
 })
 
 const evaluationSchema = z.strictObject({
@@ -134,77 +158,98 @@ const evaluationSchema = z.strictObject({
   temperature: sampledEvaluationShape.temperature
     .unwrap()
     .default(0.7)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+    .describe('Sampling temperature. 1: the distribution of the model; 0: the most likely token.'),
   maxTokens: natural.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
-  hinted: flag(true, "Each set also with the policy's own rubrics as hints, at the start and the end."),
-  placebo: flag(true, 'Then also with the hints of another question, as long as its own.'),
+  hinted: flag(
+    true,
+    "At the start and the end, also evaluate every set with a rubric of the policy's own as hints.",
+  ),
+  placebo: flag(
+    true,
+    'With `hinted`, also evaluate with hints of another question, of about the same length.',
+  ),
   bestOf: z
     .array(natural)
     .default([])
-    .describe('Expected best score of so many of the samples; at most as many as there are.'),
+    .describe(
+      'Numbers n for which the expected best score of n samples is reported; each at most `samples`.',
+    ),
   rubrics: whole
     .max(1_000_000)
     .default(100)
-    .describe('Questions on which proposed rubrics are looked at, at the start and the end; 0: none.'),
+    .describe('Number of questions whose proposed rubrics are evaluated at the start and the end; 0: none.'),
 })
 
 export const rlcerSchema = z.strictObject({
   recipe: recipeSetting('rlcer'),
   ...pipelinedShape,
   coldStart: coldStartSetting(arithmeticPhaseSchema).meta({ only: 'task.kind: arithmetic' }),
-  task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
-  reasonerReward: choice(REASONER_REWARDS, 'outcome+rubric', 'What a reasoner is paid for.'),
-  emptyCot: orNull(
-    fraction,
-    'Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.',
+  task: taskSchema.prefault({ kind: 'arithmetic' }).describe('The task to train on.'),
+  reasonerReward: choice(
+    REASONER_REWARDS,
+    'outcome+rubric',
+    'Reward of a reasoner: for answer and thinking (`outcome+rubric`), for the answer alone (`outcome`, RLVR), for thinking alone (`rubric`), or a `random` number in place of the latter.',
   ),
+  emptyCot: orNull(fraction, 'Reward of thinking if no criterion is valid; null: 0.5 with a critic, else 0.'),
   ...criteriaOptionsShape,
-  dedupe: flag(true, 'Criteria with the same words count once for a reasoner.'),
-  maskFinalAnswer: flag(true, 'Rubricator and verifier do not see the final answer.'),
+  dedupe: flag(true, 'Valid criteria with the same words count once in the reward of a reasoner.'),
+  maskFinalAnswer: flag(true, 'Hide the final answer from rubricator and verifier.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
   anchors: anchorsSetting,
   overlong: orNull(
     z.strictObject({
-      buffer: natural.describe('Tokens before the limit from which a response is too long.'),
-      factor: amount.default(1).describe('Most that is taken off for it.'),
+      buffer: natural.describe('Number of tokens before the limit at which the penalty begins.'),
+      factor: amount.default(1).describe('Largest penalty, at the limit.'),
     }),
-    'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
+    'Penalty on responses of reasoners that reach the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
   ),
   rubricator: rubricatorSchema.prefault({}).describe('The role that proposes rubrics.'),
-  verifier: rubricVerifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
+  verifier: rubricVerifierSchema
+    .prefault({ kind: 'exact' })
+    .describe('What decides whether criteria are met.'),
   control: orNull(
     z.enum(CONTROLS),
-    'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, inverted, or the criteria and verdicts of another question of the step (`other-question`). Take the last, which pays nothing for being right: `shuffled` and `others` lean, and with all but the last emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+    "Negative control: verdicts drawn at random (`random`), of the question's responses in another order (`shuffled`), always of another response (`others`), inverted (`flipped`), or criteria and verdicts of another question of the step (`other-question`); null: none. Use the last: it pays nothing for being right. `shuffled` and `others` are biased, and with a critic and `emptyCot` 0 all others pay for making criteria valid.",
   ),
-  controlAt: choice(['reward', 'verdicts'], 'reward', 'Where the control takes the place of the truth.'),
+  controlAt: choice(
+    ['reward', 'verdicts'],
+    'reward',
+    'Which verdicts the control replaces: those that pay, after valid criteria were chosen (`reward`), or all of them before (`verdicts`). In the latter choosing by correlation brings the outcome back.',
+  ),
   critic: criticSchema
     .nullable()
     .prefault({})
-    .describe('PPO with a value head; null: baselines by leaving one out.'),
+    .describe('PPO with a value head; null: baselines within the question.'),
   roles: choice(
     ['sum', 'pooled'],
     'sum',
-    "`sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both.",
+    "How the losses of both roles are added: the sum of each role's mean over tokens (`sum`, Eq. 13), or one mean over the tokens of both (`pooled`).",
   ),
-  advantage: section('Without a critic.', {
+  advantage: section('How rewards become advantages without a critic.', {
     ...advantageSchema.shape,
     scale: advantageSchema.shape.scale
       .unwrap()
       .default('batch')
-      .describe("`batch`: each role's advantages to mean 0 and variance 1 over the step."),
-    perPart: flag(false, 'Each part of a reward is normalised within its question before they are added up.'),
+      .describe(
+        "What centred rewards are divided by: each role's standard deviation over the step (`batch`), that of the group (`group`), or nothing (`none`).",
+      ),
+    perPart: flag(false, 'Normalise each part of a reward within its question before the parts are added.'),
   }),
   scaffold: orNull(
     z.strictObject(scaffoldShape),
     "Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none.",
   ),
   ratio: scaffoldRatio,
-  loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
+  loss: lossBesideCritic
+    .prefault('gradus:rlcer')
+    .describe(
+      "The loss: the name of a preset, a preset with changes `{preset, kl, ...}`, or all of it. The critic's term comes from `critic`.",
+    ),
   rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 96 }),
   questionsTogether: natural
     .default(16)
     .describe(
-      'Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there.',
+      'Number of questions that are sampled together. Their rubricators begin when their reasoners have finished.',
     ),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })

@@ -31,30 +31,30 @@ import { coldStartSetting, logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 
 const sharedShape = {
-  name: z.string().min(1).optional().describe('Its name in metrics; its kind when absent.'),
-  weight: positive.default(1).describe('Problems of this source, relative to the weights of the others.'),
+  name: z.string().min(1).optional().describe('Name of the source in metrics; absent: its kind.'),
+  weight: positive.default(1).describe('Frequency of this source, relative to the weights of the others.'),
 }
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
 const fileSourceSchema = z.strictObject({
-  kind: z.enum(LOGIC_FILE_FORMATS).describe('Form of the rows.'),
-  path: z.string().min(1).describe('The file.'),
+  kind: z.enum(LOGIC_FILE_FORMATS).describe('Rows of a file in this format.'),
+  path: z.string().min(1).describe('Path of the file.'),
   ...sharedShape,
   part: orAbsent(
     z.enum(['train', 'test']),
-    'Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows.',
+    'Part of the file, so that one file can serve to train and to test: a fifth of its contexts are `test`. Absent: all rows.',
   ),
 })
 
 /** Generated problems; what is absent is the task's own setting. */
 const generatedSourceSchema = z.strictObject({
-  kind: z.literal('generated').describe('Problems that the generator makes, without a file.'),
+  kind: z.literal('generated').describe('Generated problems.'),
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
   labels: orAbsent(
     z.enum(['two-way', 'three-way']),
-    'Which answers there are: true and false, or unknown as well; each as often.',
+    'Possible answers, each equally frequent: true and false (`two-way`), or unknown as well (`three-way`).',
   ),
   ...problemShape,
 })
@@ -85,7 +85,7 @@ export const labelledVerifierSchema = verifierPhaseSchema.extend({
   problems: madeProblemCount
     .default(1280)
     .describe(
-      'Problems that the start writes about to be labelled, and how often: about five thousand outputs.',
+      'Number of problems that the starting policy answers for labels, `samples` times each: about five thousand answers.',
     ),
   samples: testSampleCount.default(4).describe('Samples of each problem.'),
 })
@@ -124,26 +124,26 @@ const taskSchema = z.strictObject({
     z.string(),
     'Rows to train on, in the format of ProntoQA, ProofWriter or FOLIO; null: generated problems.',
   ),
-  format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows.'),
+  format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows in `file`.'),
   sources: orAbsent(
     sourcesSchema,
-    "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Metrics are reported for each of them as well.",
+    "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Metrics are also reported for each source.",
   ),
   formulas: orAbsent(
     z.enum(['hidden', 'shown']),
-    'With chat prompts: whether premises and conclusion are shown with their formulas, where they have some. Absent: hidden.',
+    'With chat prompts: whether premises and conclusion are shown with their formulas, if they have any. Absent: hidden.',
   ),
   hops: hops
     .default(5)
     .describe(
-      'A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps.',
+      'Length of a proof in steps: a number, weights by number (`{3: 1, 5: 2}`), or a schedule of growing lengths.',
     ),
   ...problemShape,
   style: choice(LOGIC_STYLES, 'real', 'Style of the generated problems.'),
   labels: choice(
     ['two-way', 'three-way'],
     'two-way',
-    'Which answers there are: true and false, or unknown as well; each as often.',
+    'Possible answers, each equally frequent: true and false (`two-way`), or unknown as well (`three-way`).',
   ),
   prompt: choice(
     ['miniature', 'chat'],
@@ -156,95 +156,100 @@ const { topK: _topK, topP: _topP, temperature: _temperature, ...sampled } = samp
 
 const evaluationSchema = z.strictObject({
   ...sampled,
-  problems: testProblemCount
-    .default(500)
-    .describe('Problems of each generated test set, and samples of each at the training temperature.'),
+  problems: testProblemCount.default(500).describe('Number of problems in each generated test set.'),
   samples: testSampleCount.default(2).describe('Samples of each problem.'),
-  greedy: sampled.greedy.describe('Also test greedily, with the likeliest tokens.'),
-  maxTokens: natural.optional().describe('Most tokens of an answer; as many as in training when absent.'),
+  greedy: sampled.greedy.describe('Also evaluate one greedy answer to each problem.'),
+  maxTokens: natural.optional().describe('Most tokens of an answer; absent: as many as in training.'),
   sets: z
     .array(z.enum(LOGIC_TEST_SETS))
     .default(['train-distribution', 'shortcut-free'])
-    .describe('Test sets.'),
-  realFile: orNull(z.string(), "Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
+    .describe('Names of the test sets.'),
+  realFile: orNull(
+    z.string(),
+    "File in ProntoQA's format for the sets `real` and `real-shuffled`; null: none.",
+  ),
   sources: orAbsent(
     sourcesSchema,
-    'A test set, before the named ones, of these sources in proportion to their weights: the most of `problems` that they hold.',
+    'A further main test set of these sources, in proportion to their weights: at most `problems`, as many as the sources hold.',
   ),
   hops: orAbsent(
     z.array(hopCount),
-    "One more test set for each of these lengths, of the task's style with shuffled sentences; at the start and the end.",
+    "One further test set for each of these proof lengths, in the task's style with shuffled sentences; at the start and the end.",
   ),
   hopsBetween: orAbsent(
     z.array(hopCount).min(1),
-    'Those of them that are evaluated in between as well, on `problemsBetween` problems each; none when absent.',
+    'Lengths of `hops` that are evaluated in between as well, on `problemsBetween` problems each; absent: none.',
   ),
-  hopProblems: testProblemCount.optional().describe('Problems of each of those; 200 when absent.'),
+  hopProblems: testProblemCount.optional().describe('Problems in each test set of `hops`; absent: 200.'),
 })
 
 export const rubricAsRewardSchema = z.strictObject({
   recipe: recipeSetting('rubric-as-reward'),
   ...reinforcementShape,
   coldStart: coldStartSetting(logicPhaseSchema),
-  task: taskSchema.prefault({}).describe('What is trained on.'),
-  condition: choice(CONDITIONS, 'rubric', 'Which criteria are rewarded, with which weights.'),
+  task: taskSchema.prefault({}).describe('The task to train on.'),
+  condition: choice(
+    CONDITIONS,
+    'rubric',
+    "What is rewarded. `baseline`: no training; `outcome`: C1 and C3; `z3`: C1 to C3 with equal weights; `rubric`: C1 to C3 with the rubric's weights; `hybrid`: C1 to C5; `flat_equal` and `flat_same`: plain sums, with equal weights and with those of `rubric`; `rubric_norm`: each criterion normalised first; `proof`: a right answer with a whole proof, or nothing.",
+  ),
   weights: orNull(
     z.partialRecord(z.enum(LOGIC_CRITERIA), amount),
-    "Other weights than the condition's, by criterion; for conditions that are weighted sums.",
+    "Weights by criterion in place of the condition's, for conditions that are weighted sums.",
   ),
   credit: choice(
     ['scalar', 'per-step'],
     'scalar',
-    "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
+    'What advantages the tokens of a rollout get: the same one for all (`scalar`, as in the paper), or besides one by the verdict on their own step (`per-step`).',
   ),
   stepWeight: amount
     .default(1)
-    .describe("Weight of the step's own advantage beside the rollout's, with `per-step`."),
+    .describe("With `per-step`: weight of a step's own advantage beside the rollout's."),
   control: orAbsent(
     z.enum(['random', 'shuffled', 'flipped']),
-    "A negative control: training is rewarded at random, by another problem's rubric, or by every score inverted. Absent: by the rubric.",
+    "Negative control: rewards are drawn at random (`random`), come from another problem's rubric (`shuffled`), or are inverted (`flipped`). Absent: none.",
   ),
   softCriteria: orAbsent(
     z.enum(['heuristic', 'learned', 'exact']),
-    "C4 and C5 in training: by the paper's proxies (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
+    "How C4 and C5 are decided in training: by the paper's proxies (`heuristic`, also when absent), by a verifier trained on labelled answers of the starting policy (`learned`), or by proof as in evaluations (`exact`).",
   ),
   verifier: orAbsent(
     labelledVerifierSchema,
-    "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",
+    'Labels and training of the learned verifier, with `softCriteria: learned`; absent: the defaults of these keys.',
   ),
   ...criteriaOptionsShape,
   grader: orAbsent(
     logicGraderSchema,
-    'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
+    'Limits of the solver, and the proxies of C4 and C5; absent: the defaults of these keys.',
   ),
   noveltyDiscount: flag(
     false,
-    "Restated, repeated and tautological steps are left out of C2's mean (off in the paper).",
+    'Leave restated, repeated and tautological steps out of the mean of C2 (off in the paper).',
   ),
   method: choice(
     ['grpo', 'rejection', 'supervised'],
     'grpo',
-    '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
+    'How the policy learns: `grpo`, or for comparison supervised learning, on the rollouts that condition `proof` rewards, one round a step (`rejection`), or on gold proofs without rollouts (`supervised`, see `demonstrations`).',
   ),
   accepted: orAbsent(
     z.strictObject({
-      distinct: flag(true, 'The same response counts once.'),
-      atMost: natural.optional().describe('Most of a problem.'),
+      distinct: flag(true, 'Identical responses count once.'),
+      atMost: natural.optional().describe('Most rollouts of a problem; absent: no limit.'),
     }),
-    'Which of the accepted rollouts of a problem are learnt; absent: all of them, as often as they were written.',
+    'Which accepted rollouts of a problem are learnt from; absent: all, as often as they were sampled.',
   ),
   demonstrations: orAbsent(
     z.strictObject({
-      batch: batchSize(32).describe('Demonstrations a step.'),
+      batch: batchSize(32).describe('Demonstrations in a step.'),
       ...demonstrationsShape,
     }),
-    "What `method: supervised` learns: settings of the cold start's task that decide which demonstrations are drawn.",
+    "What `method: supervised` learns from: settings of the cold start's task that decide which demonstrations are drawn.",
   ),
   advantage: section('How rewards become advantages.', {
     ...advantageSchema.shape,
     redistribute: flag(
       false,
-      '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
+      'With `rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
     ),
   }),
   loss: lossSetting('gradus:rar5'),

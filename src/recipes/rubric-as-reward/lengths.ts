@@ -16,16 +16,14 @@ export const hopCount = z.int().min(1).max(MAX_HOPS)
 export const hopWeights = z.record(z.string().regex(/^(?:[1-9]|1[0-6])$/), amount)
 
 const mixShape = {
-  from: hopCount.describe('The longest problems at the start.'),
-  shortest: hopCount.optional().describe('The shortest ones that are mixed in; `from` when absent.'),
+  from: hopCount.describe('Longest proof at the start.'),
+  shortest: hopCount.optional().describe('Shortest proof that is mixed in; absent: `from`.'),
   longestShare: z
     .number()
     .gt(0)
     .max(1)
     .default(0.5)
-    .describe(
-      'Share of problems that are as long as may be; the others are uniform among the shorter lengths.',
-    ),
+    .describe('Share of problems of the longest length; the others are uniform among the shorter lengths.'),
 }
 
 /** Lengths that grow while training goes on. */
@@ -34,20 +32,26 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
    * The next length is mixed in when, over `window` steps, at least `threshold` of the rollouts on the longest problems are
    * correct and proved; `by: answered`: have the right answer, for arms that are told of nothing else.
    */
-  kindSchema('growing', {
+  kindSchema('growing', 'The next length is added after enough success on the longest one.', {
     ...mixShape,
-    to: hopCount.describe('Where it ends.'),
-    threshold: z.number().gt(0).max(1).default(0.8).describe('Share of success at which the next one comes.'),
-    window: natural.default(5).describe('Steps whose rollouts on the longest problems are looked at.'),
+    to: hopCount.describe('Longest proof at the end of the schedule.'),
+    threshold: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.8)
+      .describe('Success rate at which the next length is added.'),
+    window: natural
+      .default(5)
+      .describe('Steps whose rollouts on the longest problems give the success rate.'),
     by: orAbsent(
       z.enum(['proved', 'answered']),
-      'What counts as success: a right answer that is proved (also when absent), or any right answer.',
+      'What counts as success: a right answer that is proved (`proved`, also when absent), or any right answer (`answered`).',
     ),
   }),
-  /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
-  kindSchema('steps', {
+  kindSchema('steps', 'The next length is added at given steps, to compare runs under one schedule.', {
     ...mixShape,
-    at: z.array(z.int().min(2)).min(1).describe('When.'),
+    at: z.array(z.int().min(2)).min(1).describe('Steps at which the next length is added.'),
   }),
 ])
 export type LengthSchedule = z.output<typeof lengthScheduleSchema>

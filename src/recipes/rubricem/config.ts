@@ -31,73 +31,80 @@ const creditSchema = z.strictObject({
   mode: choice(
     ['stages', 'terminal'],
     'stages',
-    "`stages`: SS-GRPO. `terminal`: answer-only GRPO, the answer's reward for every token (Baseline-RL).",
+    "How credit is assigned: by stage (`stages`, SS-GRPO), or the answer's reward for every token (`terminal`, answer-only GRPO, Baseline-RL).",
   ),
   lambda: lambdaSchema
     .default(DEFAULT_LAMBDA.map(row => [...row]))
-    .describe('Weight of the reward of stage j in the return of stage k.'),
+    .describe('Weight of the reward of stage j (column) in the return of stage k (row).'),
   failed: choice(
     ['terminal', 'answer', 'leave-out'],
     'terminal',
-    "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns, the answer's advantage for all stages, or nothing.",
+    "Credit of rollouts of which only the answer's reward is known. `terminal`: its part of the returns, compared with the others' whole returns; `answer`: the answer's advantage in all stages; `leave-out`: none.",
   ),
   missing: choice(
     ['next', 'none'],
     'next',
-    'Where the advantage of a stage that is left out falls: on the first token of the next, or on none.',
+    'Where the advantage of a stage without tokens goes: to the first token of the next stage (`next`), or nowhere (`none`).',
   ),
 })
 
 const reflectionSchema = z.strictObject({
-  enabled: flag(true, 'False: no reflections at all.'),
-  candidates: natural.default(8).describe('Candidates a question (m).'),
-  temperature: positive
-    .default(0.7)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  maxTokens: natural.default(40).describe('The default is for records; text needs several hundred.'),
+  enabled: flag(true, 'Sample reflections on attempts; false: none.'),
+  candidates: natural.default(8).describe('Reflections sampled for a question (m).'),
+  temperature: positive.default(0.7).describe('Sampling temperature of reflections.'),
+  maxTokens: natural
+    .default(40)
+    .describe('Most tokens of a reflection. The default is for records; text needs several hundred.'),
   utility: choice(
     UTILITIES,
     'd62',
-    "What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's.",
+    "How a judge's scores of a reflection become one number: by the weights of the prompt (`d62`), or by those of Algorithm 1 (`alg1`).",
   ),
-  acceptThreshold: z.number().default(ACCEPT_THRESHOLD).describe('Least utility that goes into the bank.'),
-  learn: flag(true, 'Learn from reflections at all; false: they fill the bank, by the policy as it is.'),
+  acceptThreshold: z
+    .number()
+    .default(ACCEPT_THRESHOLD)
+    .describe('Least utility of a reflection that goes into the bank.'),
+  learn: flag(true, 'Train the policy on reflections. false: they only fill the bank.'),
   deferred: flag(
     true,
-    "Learn from a step's reflections in the step after it, while that samples; false: at once.",
+    "Learn from a step's reflections in the next step, while that samples; false: at once.",
   ),
-  placebo: flag(false, 'A negative control: lessons that are kept say nothing that is true but by chance.'),
+  placebo: flag(false, 'Negative control: the lessons that are kept are true only by chance.'),
 })
 
-const recordsTaskSchema = kindSchema('records', {
+const recordsTaskSchema = kindSchema('records', 'Look-ups in generated archives.', {
   ...recordsShape,
-  pool: orNull(natural, 'Questions of training; null: new ones without end.'),
+  pool: orNull(natural, 'Number of training questions, which recur; null: new ones without end.'),
 })
 
 const scriptedJudgeSchema = z.strictObject({
-  kind: z.literal('scripted').describe('A script, for records.'),
-  sound: fraction.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
-  discerning: fraction.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
+  kind: z.literal('scripted').describe('A script, for the task records.'),
+  sound: fraction.default(0.7).describe('Probability that a proposed rubric is useful.'),
+  discerning: fraction
+    .default(0.7)
+    .describe('Probability that a proposed rubric is one on which the rollouts differ.'),
   oracle: flag(
     false,
-    "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
+    "Judge stages and reflections with the right answer and the archive's field names; false: only with what the attempts show.",
   ),
-  flipRate: fraction.default(0).describe('Chance that a level is inverted.'),
-  levelRate: fraction.default(0).describe('Chance that a level is moved by one.'),
+  flipRate: fraction.default(0).describe('Probability that a level is inverted.'),
+  levelRate: fraction.default(0).describe('Probability that a level is moved by one.'),
   noisyStages: z
     .array(z.literal([1, 2, 3, 4]))
     .default([1, 2, 3, 4])
-    .describe('Stages whose levels are noisy.'),
-  failRate: fraction.default(0).describe('Chance that the scoring of a rollout fails.'),
+    .describe('Stages whose levels have these errors.'),
+  failRate: fraction.default(0).describe('Probability that scoring a rollout fails.'),
 })
 
 /** A chat model that judges stages, and reflections too unless another one is named for that. */
 const chatJudgeSchema = z
   .strictObject({
-    kind: z.literal('chat').describe('A language model, for research.'),
+    kind: z.literal('chat').describe('A language model, for the task research.'),
     ...stageJudgeShape,
-    reflect: askSchema.prefault({}).describe('How it is asked about reflections (preset `stages`).'),
-    reflections: orNull(judgeSchema('stages'), 'Another judge for reflections.'),
+    reflect: askSchema
+      .prefault({})
+      .describe('How the judge is asked about reflections (default preset: `stages`).'),
+    reflections: orNull(judgeSchema('stages'), 'Another judge for reflections; null: the same one.'),
   })
   .transform(({ reflect, ...judge }) => ({
     ...stageJudgeOf(judge),
@@ -112,10 +119,13 @@ const { topK: _topK, topP: _topP, ...sampled } = sampledEvaluationShape
 
 const evaluationSchema = z.strictObject({
   ...sampled,
-  every: sampled.every.unwrap().default(20).describe('Every so many steps; 0: only at the end.'),
+  every: sampled.every
+    .unwrap()
+    .default(20)
+    .describe('Steps between evaluations, besides those at the start and the end; 0: only these.'),
   reuse: flag(
     true,
-    'Also with memory at the start and the end: lessons of a first attempt, of similar questions, and (records) of nothing.',
+    'At the start and the end, also evaluate with memory: lessons of a first attempt, of similar questions, and (records) lessons that say nothing.',
   ),
 })
 
@@ -126,27 +136,27 @@ export const rubricemSchema = z.strictObject({
   task: z
     .discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema])
     .prefault({ kind: 'records' })
-    .describe('What is trained on.'),
+    .describe('The task to train on.'),
   judge: z
     .discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema])
     .prefault({ kind: 'scripted' })
-    .describe('Who judges stages and reflections.'),
-  evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
+    .describe('The judge of stages and reflections.'),
+  evolving: evolvingSchema.prefault({}).describe('How rubrics are proposed, scored and pruned.'),
   anchors: anchorsSetting,
   ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: orNull(
     z.enum(['random', 'shuffled', 'flipped']),
-    'A negative control: random rewards of stages, those of other attempts at the question, or inverted.',
+    'Negative control: rewards of stages at random (`random`), of other attempts at the question (`shuffled`), or inverted (`flipped`); null: none.',
   ),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
   reflection: reflectionSchema
     .prefault({})
-    .describe('Reflections on attempts, and what is learnt from them.'),
+    .describe('How the policy reflects on attempts, and learns from it.'),
   memory: memorySchema.prefault({ kind: 'bank' }).describe('Lessons of earlier attempts.'),
-  window: section('Fresh batches of a window, which are then repeated.', {
-    steps: natural.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'),
-    reflectOnRepeat: flag(false, 'Reflect also when a window repeats its questions.'),
+  window: section('A window: fresh batches, then the same ones once more.', {
+    steps: natural.default(WINDOW_STEPS).describe('A window: fresh batches, then the same ones once more.'),
+    reflectOnRepeat: flag(false, 'Also reflect on the repeated batches.'),
   }),
   loss: lossSetting('gradus:rubricem'),
   rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 48 }),

@@ -34,49 +34,51 @@ const sftSchema = z.strictObject({
     z.string(),
     'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
   ),
-  problems: natural.default(512).describe('Training problems that it writes about, and how often.'),
+  problems: natural.default(512).describe('Number of training problems that the teacher answers.'),
   samples: natural.default(4).describe('Samples of each problem.'),
   ...samplingShape,
   best: natural
     .default(1)
     .describe(
-      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
+      'Best responses kept for each problem. A kept response must end by itself, score at least `minScore` and not quote the scaffold.',
     ),
-  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
-  steps: z.int().min(1).default(100).describe('Optimiser steps.'),
-  batch: natural.default(32).describe('Demonstrations a step.'),
+  minScore: z.number().default(0.5).describe('Least score of a kept response.'),
+  steps: z.int().min(1).default(100).describe('Number of optimiser steps.'),
+  batch: natural.default(32).describe('Demonstrations in a step.'),
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
 })
 
 export type SftPhaseConfig = z.output<typeof sftSchema>
 
-/** The miniature. */
-const packingSchema = kindSchema('packing', {
+const packingSchema = kindSchema('packing', 'Packing lists for generated trips, with scores from 0 to 1.', {
   ...MINIATURES.packing.settings.shape,
   carelessJudge: orAbsent(
     z.literal(true),
-    'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much.',
+    'Train with a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much.',
   ),
 })
 
-/** Rows of a file, each a conversation and a rubric, answered by a chat model. */
-const conversationsSchema = kindSchema('conversations', conversationsShape)
+const conversationsSchema = kindSchema(
+  'conversations',
+  'Rows of files, each a conversation with a rubric, answered by a chat model.',
+  conversationsShape,
+)
 
 /** Of settings outside of `task`; the packing refuses them. */
 const ON_ROWS = { only: 'task.kind: conversations' }
 
 const scaffoldSchema = z.strictObject({
   ...scaffoldShape,
-  showPoints: flag(true, 'Say what each criterion is worth.').meta(ON_ROWS),
-  forbidMention: flag(true, 'Ask the model not to speak of the criteria.').meta(ON_ROWS),
+  showPoints: flag(true, 'Show the points of each criterion.').meta(ON_ROWS),
+  forbidMention: flag(true, 'Ask the model not to mention the criteria.').meta(ON_ROWS),
   place: choice(
     ['system', 'user'],
     'system',
-    '`system`: criteria stand in a system message, as in the paper; `user`: after the last request, for models that do not heed a system message, as many small ones.',
+    'Where criteria are shown: in a system message (`system`, as in the paper), or after the last request (`user`, for models that ignore system messages, as many small ones do).',
   ).meta(ON_ROWS),
   whenEmpty: orNull(
     z.string(),
-    'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
+    'System message of prompts that show no criteria and have none of their own, in training and evaluation; null: none.',
   ).meta(ON_ROWS),
 })
 
@@ -95,12 +97,12 @@ const explorationSchema = z.strictObject({
     'Raise the advantage of tokens that the policy was unsure of: A + min(kappa1 H, |A| / kappa2).',
   ),
   dynamicSampling: orNull(
-    z.strictObject({ rounds: natural.default(3).describe('Further draws at most.') }),
-    'Replace groups of equal rewards by groups of further problems, at most so often a step (DAPO).',
+    z.strictObject({ rounds: natural.default(3).describe('Most further draws in a step.') }),
+    'Replace groups of equal rewards by groups of further problems (DAPO); null: keep them.',
   ),
   curriculum: orNull(
     z.strictObject({ samples: natural.default(1).describe('Samples of each problem.') }),
-    "Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled.",
+    "Order problems from easy to hard by the starting policy's own scores, the same in every pass; null: shuffled.",
   ),
 })
 
@@ -120,15 +122,18 @@ export const settingsSchema = z.strictObject({
   task: z
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
     .prefault({ kind: 'packing' })
-    .describe('What is trained on.'),
-  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.').meta(ON_ROWS),
+    .describe('The task to train on.'),
+  judge: orNull(trainingJudgeSchema, 'The judge of criteria that no rule checks.').meta(ON_ROWS),
   rules: orAbsent(
     ruleSettingsSchema,
-    'What the rules of a rubric may take on one response; absent: as the schema has it.',
+    'Limits of the rules of a rubric on one response; absent: the defaults of these keys.',
   ),
   coldStart: coldStartSetting(packingPhaseSchema).meta({ only: 'task.kind: packing' }),
-  sft: orNull(sftSchema, "Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
-  scaffold: scaffoldSchema.prefault({}).describe('What of a rubric is shown in the prompt while exploring.'),
+  sft: orNull(
+    sftSchema,
+    "Supervised learning on the teacher's demonstrations before the rewards, in the run's folder `sft`; null: none.",
+  ),
+  scaffold: scaffoldSchema.prefault({}).describe('How much of the rubric prompts show while sampling.'),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
   ),
@@ -138,7 +143,10 @@ export const settingsSchema = z.strictObject({
   ...rewardOptionsShape,
   loss: lossSetting('gradus:ruscarl'),
   rollout: rolloutSetting({ prompts: 64, samples: 8, maxTokens: 26 }),
-  minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
+  minibatches: reinforcementShape.minibatches
+    .unwrap()
+    .default(2)
+    .describe('Optimiser steps in a pass over the rollouts.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -51,17 +51,21 @@ const learningShape = <Optimizer extends z.ZodType>(
     .extend({
       shape: modelShapeSchema
         .prefault(shape)
-        .describe('Shape of a model with fresh weights, which a task may begin with.'),
+        .describe('Shape of a model with fresh weights; only a task may start from one.'),
     })
     .prefault({})
-    .describe('The model to start from; rows of a file need a chat model, with tokenizer and template.'),
-  batch: batchSize(batch).describe('Rows or demonstrations a step.'),
+    .describe('The model to start from; for rows of a file a chat model with tokenizer and template.'),
+  batch: batchSize(batch).describe('Rows or demonstrations in a step.'),
   optimizer: optimizer.describe('AdamW and its learning rate.'),
   evaluation: section('When and how the model is tested.', {
-    every: whole.default(0).describe('Every so many steps; 0: only at the end.'),
-    problems: madeProblemCount.default(evaluation.problems).describe('Of a task: test problems.'),
-    samples: testSampleCount.default(1).describe('Of a task: samples of each problem.'),
-    maxTokens: natural.default(evaluation.maxTokens).describe('Of a task: most tokens of a response.'),
+    every: whole
+      .default(0)
+      .describe(
+        'Steps between evaluations, besides those at the end and, unless weights are fresh, at the start; 0: only these.',
+      ),
+    problems: madeProblemCount.default(evaluation.problems).describe('Number of test problems, with a task.'),
+    samples: testSampleCount.default(1).describe('Samples of each test problem, with a task.'),
+    maxTokens: natural.default(evaluation.maxTokens).describe('Most tokens of a response, with a task.'),
   }),
 })
 
@@ -139,14 +143,14 @@ const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodL
   const only = z
     .literal(kind)
     .default(kind as never)
-    .describe('Which task; this method starts from no other.')
+    .describe('The task, which the method decides.')
   return z.strictObject({
     ...shape,
     steps: supervisedSteps(USUAL[kind].steps).describe('Number of training steps.'),
     task: task
       .extend({ kind: only })
       .prefault({} as never)
-      .describe('What is learnt.'),
+      .describe('The task whose demonstrations are learnt.'),
   })
 }
 
@@ -154,7 +158,7 @@ const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodL
 export const coldStartSetting = <Phase extends z.ZodType>(phase: Phase) =>
   orNull(
     phase,
-    "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    "Supervised learning before all else, in the run's folder `cold-start`; null: start from `model.folder`.",
   )
 
 export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
@@ -162,7 +166,7 @@ export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
 export const thoughtPhaseSchema = phaseSchema(
   'packing',
   packingStartSchema.extend({
-    thinking: z.literal(true).default(true).describe('Lists with thinking before them.'),
+    thinking: z.literal(true).default(true).describe('Lists with thinking before them, of varying quality.'),
   }),
 )
 export const arithmeticPhaseSchema = phaseSchema('arithmetic', arithmeticStartSchema)
@@ -179,11 +183,11 @@ export const sftRecipeSchema = z.strictObject({
         learningRate: optimizerSchema.shape.learningRate
           .unwrap()
           .prefault({ peak: 1e-5, kind: 'cosine' })
-          .describe('Its height over the steps.'),
+          .describe('Learning rate over the steps.'),
       })
       .prefault({}),
   ),
-  policy: policySchema.prefault({}).describe('Where and how the model computes.'),
+  policy: policySchema.prefault({}).describe('Where and how the model is sampled and trained.'),
   task: orNull(
     z.discriminatedUnion('kind', [
       logicStartSchema,
@@ -193,25 +197,25 @@ export const sftRecipeSchema = z.strictObject({
       recordsStartSchema,
       requestsStartSchema,
     ]),
-    'A task whose demonstrations are learnt, from fresh weights or a model that reads its words; null: `data`.',
+    'The task whose demonstrations are learnt, from fresh weights or by a model with its vocabulary; null: learn `data`.',
   ),
   data: orNull(
     z.string(),
-    'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
+    'File of rows `{messages: [{role, content}]}`; rows of agents also have `question`, `tools` and `rules`. The messages of the role assistant are learnt.',
   ),
   columns: columnsSchema.optional(),
-  holdOut: whole.default(0).describe('Rows of the file that are kept for evaluation: always the same ones.'),
+  holdOut: whole.default(0).describe('Number of rows of the file kept for evaluation, always the same ones.'),
   calls: choice(
     ['auto', 'xml', 'template'],
     'auto',
-    "How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags.",
+    "How tool calls are written. `template`: as the model's chat template writes them; `xml`: in tags of our own; `auto`: by the template if it has such a form, else in tags.",
   ),
   maxTokens: natural
     .default(16_384)
-    .describe("Rows with more tokens are left out and counted; at most the model's context."),
+    .describe("Most tokens of a row, within the model's context. Longer rows are left out and counted."),
   maxObservationTokens: natural
     .default(DEFAULT_OBSERVATION_TOKENS)
-    .describe('Most tokens of what a tool said; what is beyond is cut.'),
+    .describe("Most tokens of a tool's output; the rest is cut."),
 })
 export type SftConfig = z.output<typeof sftRecipeSchema>
 

@@ -10,7 +10,7 @@ export const trackerSchema = z.discriminatedUnion('kind', [
       .nullable()
       .default(null)
       .describe(
-        'Folder that TensorBoard is given; the run has one of its own name in it. Null: `tensorboard` in the folder of the run.',
+        'Folder for TensorBoard, in which the run gets a folder of its own name; null: `tensorboard` in the run folder.',
       ),
   }),
   z.strictObject({
@@ -26,7 +26,7 @@ export const trackerSchema = z.discriminatedUnion('kind', [
       .nullable()
       .default(null)
       .describe(
-        'Name of the experiment, made where there is none; null: MLFLOW_EXPERIMENT_NAME, else `gradus`.',
+        'Name of the experiment, created if it is missing; null: MLFLOW_EXPERIMENT_NAME, else `gradus`.',
       ),
   }),
   z.strictObject({
@@ -52,5 +52,5 @@ export const trackersSchema = z
   .array(trackerSchema)
   .optional()
   .describe(
-    'Where metrics go besides the run folder, while it trains; it goes on whatever becomes of them. Steps of a cold start inside are not sent.',
+    'Trackers that metrics are sent to during training, besides the run folder. A tracker that fails does not stop the run. Steps of a cold start are not sent.',
   )

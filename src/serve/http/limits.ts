@@ -16,47 +16,51 @@ export const frontLimitsShape = {
     .int()
     .positive()
     .default(32 * MiB)
-    .describe('Largest body of a request; more is answered 413.'),
+    .describe('Largest body of a request; a larger one is answered 413.'),
   requests: z
     .int()
     .positive()
     .default(4096)
-    .describe('Requests that are read or answered at once; more are answered 429.'),
+    .describe('Most requests that are read or answered at once; further ones are answered 429.'),
   requestsPerConnection: z
     .int()
     .positive()
     .default(64)
-    .describe('Requests under way on one connection (pipelining); more are answered 429.'),
-  connections: z.int().positive().default(8192).describe('Open connections; more are not accepted.'),
+    .describe('Most requests under way on one connection (pipelining); further ones are answered 429.'),
+  connections: z
+    .int()
+    .positive()
+    .default(8192)
+    .describe('Most open connections; further ones are not accepted.'),
   heldBytes: z
     .int()
     .positive()
     .default(512 * MiB)
     .describe(
-      'Bytes of bodies, and of answers that nobody has taken yet, that are held in memory together; more are answered 429.',
+      'Most bytes of request bodies and of unread answers in memory together; beyond them requests are answered 429.',
     ),
   memoryBytes: z
     .int()
     .positive()
     .default(ownMemoryBytes)
     .describe(
-      'Resident memory of the process beyond which new requests are answered 429, as beyond 3/4 of the JavaScript heap. Default: 3/4 of what it may have.',
+      'Resident memory of the process beyond which new requests are answered 429; so they are beyond 3/4 of the JavaScript heap. Default: 3/4 of the memory that the process may have.',
     ),
-  headersMs: milliseconds.default(10_000).describe("A request's head must be there so soon."),
+  headersMs: milliseconds.default(10_000).describe('Longest wait for the head of a request.'),
   bodyMs: milliseconds
     .default(15_000)
-    .describe("A request's body must be there so soon after its head; else 408."),
+    .describe('Longest wait for the body of a request after its head; then 408.'),
   answerMs: milliseconds
     .default(60_000)
-    .describe('An answer must be taken so soon after it is ready; else its connection is cut.'),
+    .describe('Longest time that a client may take to read an answer; then its connection is cut.'),
   drainNoticeMs: z
     .number()
     .min(0)
     .default(500)
     .describe(
-      'After a polite kill: how long it is said (readyz, `connection: close`) before new connections are refused.',
+      'After SIGTERM or Ctrl+C: how long the end is announced (readyz, `connection: close`) before new connections are refused.',
     ),
-  drainMs: milliseconds.default(110_000).describe('How long accepted requests may take after that.'),
+  drainMs: milliseconds.default(110_000).describe('Longest time that accepted requests may take after that.'),
 }
 
 const frontLimits = z.strictObject(frontLimitsShape)

@@ -76,15 +76,15 @@ const rubricChoice = z.union(
     name,
     z.strictObject({
       from: fieldPath.describe(
-        "Where the sample says which rubric it wants: a name, or with the route's `inline` a rubric.",
+        'Field of the sample that names its rubric or, if the route allows `inline`, holds one.',
       ),
-      map: z.record(z.string(), name).optional().describe("From what is written there to a rubric's name."),
+      map: z.record(z.string(), name).optional().describe('Names of rubrics by the value of that field.'),
       within: name
         .optional()
         .describe(
-          'A rubric file of many items: what is written there, or `map` makes of it, is the id of an item.',
+          'Name of a rubric file of many items. The value of that field, or what `map` makes of it, is the id of an item.',
         ),
-      default: name.optional().describe('Used where there is nothing, or nothing known.'),
+      default: name.optional().describe('Rubric for samples that name none, or an unknown one.'),
     }),
   ],
   { error: 'the name of a rubric, or {from: metadata.topic, default: NAME}' },
@@ -95,14 +95,14 @@ const routeShape = {
   path: urlPath,
   rubric: rubricChoice
     .optional()
-    .describe("Which rubric; the configuration's only one where there is but one."),
-  inline: z.boolean().default(true).describe('Requests may bring a rubric of their own.'),
-  reference: fieldPath.optional().describe('Where the reference answer is.'),
+    .describe('Which rubric is used; absent: the only one of the configuration.'),
+  inline: z.boolean().default(true).describe('Let requests bring a rubric of their own.'),
+  reference: fieldPath.optional().describe('Field of the sample with the reference answer.'),
   onNull: z
     .union([z.number(), z.literal('error')], { error: 'a number or "error"' })
     .default(0)
     .describe(
-      'What the client gets where there is no reward: a number, or `error` (503, so that it tries again).',
+      'What the client gets if there is no reward: a number, or `error` (503, so that it tries again).',
     ),
   aggregation: aggregationChanges.optional(),
 }
@@ -116,7 +116,9 @@ const openRlhfRoute = z.strictObject({
   strip: z
     .array(z.string().min(1))
     .default(['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|end_of_text|>', '</s>', '<|end|>', '<eos>'])
-    .describe('Taken off both ends of a response: the client decodes special tokens as text.'),
+    .describe(
+      'Texts removed from both ends of a response, because the client decodes special tokens as text.',
+    ),
 })
 
 const slimeRoute = z.strictObject({
@@ -126,7 +128,7 @@ const slimeRoute = z.strictObject({
   answer: z
     .enum(['number', 'object'])
     .default('number')
-    .describe('`number` for plain `--rm-url`; `object` for `--reward-key reward`.'),
+    .describe('Form of the answer: `number` for plain `--rm-url`, `object` for `--reward-key reward`.'),
 })
 
 const nemoGymRoute = z.strictObject({
@@ -161,9 +163,18 @@ const limitsSchema = z
       .int()
       .positive()
       .default(300_000)
-      .describe('Values in the JSON of one request: members of objects and entries of lists.'),
-    jsonDepth: z.int().positive().max(1_000).default(200).describe('Lists and objects inside each other.'),
-    criteria: z.int().positive().default(1_000).describe('Criteria of a rubric that comes with a request.'),
+      .describe('Most values in the JSON of one request: members of objects and entries of lists.'),
+    jsonDepth: z
+      .int()
+      .positive()
+      .max(1_000)
+      .default(200)
+      .describe('Deepest nesting of lists and objects in the JSON of a request.'),
+    criteria: z
+      .int()
+      .positive()
+      .default(1_000)
+      .describe('Most criteria of a rubric that comes with a request.'),
     responseCharacters: z
       .int()
       .positive()
@@ -172,32 +183,40 @@ const limitsSchema = z
     onLongResponse: z
       .enum(['error', 'nulls'])
       .default('error')
-      .describe('A longer one: `error`: 422 for the request. `nulls`: its item has no verdicts.'),
-    batch: z.int().positive().default(1024).describe('Items in one request.'),
-    concurrency: z.int().positive().default(512).describe('Items that are graded at once.'),
+      .describe(
+        'What happens to a longer response. `error`: the request is answered 422; `nulls`: its item has no verdicts.',
+      ),
+    batch: z.int().positive().default(1024).describe('Most items in one request.'),
+    concurrency: z.int().positive().default(512).describe('Most items that are graded at once.'),
     waiting: z
       .int()
       .positive()
       .default(16_384)
-      .describe('Items that wait for a place; more are answered 429.'),
+      .describe('Most items that wait for a place; further ones are answered 429.'),
     rulesMs: milliseconds
       .default(20_000)
-      .describe('Milliseconds of core time that the rules of one request may take together.'),
+      .describe('Core time that the rules of one request may take together.'),
     onRulesSpent: z
       .enum(['error', 'nulls'])
       .default('error')
-      .describe('`error`: 504 when that is used up. `nulls`: the rest of its criteria have no verdicts.'),
+      .describe(
+        'What happens when `rulesMs` is used up. `error`: the request is answered 504; `nulls`: the other criteria have no verdicts.',
+      ),
     deadlineMs: milliseconds
       .default(100_000)
-      .describe('For one request, waiting included. Below the 120 s after which slime gives up.'),
+      .describe(
+        'Longest time of one request, waiting included. The default is below the 120 s after which slime gives up.',
+      ),
     onDeadline: z
       .enum(['error', 'nulls'])
       .default('error')
-      .describe('`error`: 504, the client tries again. `nulls`: what is not graded by then has no verdicts.'),
+      .describe(
+        'What happens at the deadline. `error`: 504, so that the client tries again; `nulls`: what is not graded yet has no verdicts.',
+      ),
     stallMs: milliseconds
       .default(20_000)
       .describe(
-        'Grading that takes no notice of anything for so long is stopped and begun anew; its requests are answered 503.',
+        'Grading that does not respond for this long is stopped and started anew; its requests are answered 503.',
       ),
   })
   .refine(
@@ -213,12 +232,12 @@ const serverSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Environment variable with the token that clients must send.'),
-  openToAnyone: z.boolean().default(false).describe('Listen beyond this machine without a token.'),
+  openToAnyone: z.boolean().default(false).describe('Let other machines connect without a token.'),
 })
 
 const logSchema = z.strictObject({
   requests: z.boolean().default(true).describe('A JSON line on stderr for each request.'),
-  text: z.boolean().default(false).describe('With prompts and responses.'),
+  text: z.boolean().default(false).describe('Include prompts and responses in these lines.'),
 })
 
 /** A whole `reward.yaml`. */
@@ -226,7 +245,7 @@ export const rewardConfigSchema = z.strictObject({
   server: serverSchema.prefault({}),
   rubrics: z.record(name, rubricEntry).default({}),
   judges: z.record(name, rewardJudgeSchema).default({}),
-  judge: judgeUseSchema.optional().describe('Which judge takes the criteria that no rule checks.'),
+  judge: judgeUseSchema.optional().describe('Which judge decides criteria that no rule checks.'),
   cache: z
     .strictObject({
       folder: z.string().min(1),
@@ -236,14 +255,14 @@ export const rewardConfigSchema = z.strictObject({
         .default(1024 ** 3),
     })
     .optional()
-    .describe('Where verdicts of judges are remembered.'),
+    .describe('Cache of the verdicts of judges.'),
   rules: ruleSettingsSchema
     .omit({ maxResponseChars: true })
     .prefault({})
     .describe(
-      'What the rules of a rubric may take on one response; how long that may be is in `limits.responseCharacters`.',
+      'Limits of the rules of a rubric on one response. Its length is limited by `limits.responseCharacters`.',
     ),
-  solver: solverSchema.prefault({}).describe('What proves the criteria of kind `formal`.'),
+  solver: solverSchema.prefault({}).describe('Limits of the solver that decides criteria of kind `formal`.'),
   aggregation: aggregationSchema.prefault({}),
   routes: z.array(routeSchema).min(1).prefault(ALL_ROUTES),
   limits: limitsSchema.prefault({}),

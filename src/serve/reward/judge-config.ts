@@ -40,14 +40,20 @@ const panelSchema = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe('Fewer votes than this make no verdict; more than half of the panel when absent.'),
+    .describe('Fewest votes for a verdict; absent: more than half of the panel.'),
 })
 
 const escalationSchema = z.strictObject({
   light: judgeName,
-  strong: judgeName.describe('Asked only about criteria on which the light judge is unsure.'),
+  strong: judgeName.describe(
+    'Name of the judge that is asked only about criteria on which the light judge is unsure.',
+  ),
   repeats: z.int().positive().default(1),
-  minMargin: z.number().min(0).optional().describe('In nats; needs `topLogprobs` of the light judge.'),
+  minMargin: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('Margin, in nats, below which the light judge counts as unsure; it needs `topLogprobs`.'),
 })
 
 /** Which judge: one by name, several that vote, or a light one with a strong one behind it. */

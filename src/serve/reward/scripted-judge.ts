@@ -12,12 +12,12 @@ export const scriptedJudgeSchema = z.strictObject({
         criterion: z
           .string()
           .min(1)
-          .describe('Found in the id or the text of a criterion; upper and lower case are one.'),
+          .describe('Text to find in the id or the text of a criterion, in upper or lower case.'),
         metWhen: z
           .array(z.string().min(1))
           .min(1)
           .describe(
-            'Met when any of these words or phrases is in the response; upper and lower case are one.',
+            'The criterion is met if the response has one of these words or phrases, in upper or lower case.',
           ),
       }),
     )
@@ -26,7 +26,7 @@ export const scriptedJudgeSchema = z.strictObject({
     .boolean()
     .nullable()
     .default(null)
-    .describe('Verdict where no line fits: null says that the judge could not tell.'),
+    .describe('Verdict if no line fits; null: the judge cannot tell.'),
 })
 export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
 

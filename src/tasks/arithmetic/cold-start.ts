@@ -22,16 +22,16 @@ import { arithmeticTask } from './task.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
 
 export const arithmeticStartSchema = z.strictObject({
-  kind: z.literal('arithmetic'),
-  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
-  rubricators: fraction.default(0.35).describe('Share of the demonstrations that a rubricator writes.'),
-  hinted: fraction.default(0.5).describe("Share of a reasoner's that follow hints."),
+  kind: z.literal('arithmetic').describe('Chains of operations with shown steps.'),
+  operations: operationsSchema.prefault({}).describe('Fewest and most operations in a question.'),
+  rubricators: fraction.default(0.35).describe('Share of the demonstrations that are of a rubricator.'),
+  hinted: fraction.default(0.5).describe('Share of the demonstrations of reasoners that follow hints.'),
   tries: z
     .int()
     .positive()
     .default(2)
     .describe(
-      'How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote.',
+      'Most attempts of the scripted reasoner until its answer is right; 1 keeps whatever it wrote first.',
     ),
   styles: stylesSchema
     .prefault({})
@@ -39,12 +39,8 @@ export const arithmeticStartSchema = z.strictObject({
       ({ careful, merging, jumping }) => careful + merging + jumping > 0,
       'a chance above 0; one of them must be drawn',
     )
-    .describe('Chances of its styles.'),
-  errors: errorsSchema
-    .prefault({})
-    .describe(
-      'How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on.',
-    ),
+    .describe('Relative frequencies of the styles of the scripted reasoner.'),
+  errors: errorsSchema.prefault({}).describe('Error rates of the scripted reasoner.'),
   rubric: rubricHabitsSchema
     .prefault({})
     .describe(

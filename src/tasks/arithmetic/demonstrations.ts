@@ -25,12 +25,12 @@ export interface Habits {
  * one step, and in a result without a calculation; in a check.
  */
 export const errorsSchema = z.strictObject({
-  shaky: fraction.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
-  shakyError: fraction.default(0.4).describe('Error rate where it is unsure.'),
-  knownError: fraction.default(0.04).describe('Error rate where it is sure.'),
-  mergedError: fraction.default(0.35).describe('Error rate of merged steps.'),
-  jumpError: fraction.default(0.65).describe('Error rate of steps left out.'),
-  checkError: fraction.default(0.1).describe('Error rate of checks.'),
+  shaky: fraction.default(0.4).describe('Share of the operations that the reasoner is unsure of.'),
+  shakyError: fraction.default(0.4).describe('Error rate in operations that it is unsure of.'),
+  knownError: fraction.default(0.04).describe('Error rate in the other operations.'),
+  mergedError: fraction.default(0.35).describe('Error rate in steps that merge operations.'),
+  jumpError: fraction.default(0.65).describe('Error rate in results without a calculation.'),
+  checkError: fraction.default(0.1).describe('Error rate in checks.'),
 })
 export type Errors = z.output<typeof errorsSchema>
 
@@ -41,9 +41,11 @@ const chance = z.number().min(0).max(1e6)
 
 /** Chances of the styles. */
 export const stylesSchema = z.strictObject({
-  careful: chance.default(0.4).describe('Share of careful reasoners.'),
-  merging: chance.default(0.35).describe('Share of those that merge steps.'),
-  jumping: chance.default(0.25).describe('Share of those that leave steps out.'),
+  careful: chance.default(0.4).describe('Frequency of the careful style: one operation a step.'),
+  merging: chance
+    .default(0.35)
+    .describe('Frequency of the style that merges several operations into one step.'),
+  jumping: chance.default(0.25).describe('Frequency of the style that gives results without a calculation.'),
 })
 export type StyleShares = z.output<typeof stylesSchema>
 

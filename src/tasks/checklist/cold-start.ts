@@ -8,23 +8,23 @@ import { thinkingPackingTask, thoughtDemonstration } from './thinking/index.ts'
 import { PackingWorld, type Trip } from './world.ts'
 
 export const packingStartSchema = z.strictObject({
-  kind: z.literal('packing'),
+  kind: z.literal('packing').describe('Packing lists for generated trips.'),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
-    .describe('Seed of the world: which things are usual where, and the hidden rubrics.'),
+    .describe('Seed of the packing world: which things are usual where, and the hidden rubrics.'),
   thinking: z
     .boolean()
     .optional()
     .describe(
-      'Lists with thinking before them, of every quality; the words of thinking come after those of the lists. Absent: no thinking.',
+      'Lists with thinking before them, of varying quality; its words follow those of the lists in the vocabulary. Absent: no thinking.',
     ),
   hinted: z
     .number()
     .min(0)
     .max(1)
     .default(0.6)
-    .describe('Share of demonstrations that follow hints; the others are habit.'),
+    .describe('Share of the demonstrations that follow hints; the others follow habit.'),
 })
 
 /** The task with demonstrations, so many a step. */

@@ -10,24 +10,24 @@ export const conversationFilesShape = {
     .nullable()
     .default(null)
     .describe(
-      "Rows to train on, each a prompt and criteria, in any format of rubric files that has prompts: HealthBench's, or our own.",
+      "File of rows to train on, each a prompt with criteria, in any format of rubric files that has prompts: HealthBench's, or our own.",
     ),
   rubric: z
     .string()
     .optional()
-    .describe('File with one rubric that holds for all rows; criteria of a row come on top.'),
+    .describe('File with one rubric for all rows, beside the criteria of each row.'),
   columns: columnsSchema.optional(),
   holdOut: z
     .int()
     .min(0)
     .nullable()
     .default(null)
-    .describe('So many rows of the file are kept for evaluation; always the same ones.'),
+    .describe('Number of rows of the file kept for evaluation, always the same ones; null: none.'),
   testFile: z
     .string()
     .nullable()
     .default(null)
-    .describe('Rows for evaluation from a file of their own, in place of `holdOut`.'),
+    .describe('File of rows for evaluation, in place of `holdOut`.'),
 }
 
 /** Of rows that are answered in one turn. */
@@ -37,11 +37,11 @@ export const conversationsShape = {
     .int()
     .positive()
     .default(4096)
-    .describe('Conversations with more tokens are left out and counted.'),
+    .describe('Most tokens of a prompt. Conversations with longer ones are left out and counted.'),
   nulls: z
     .enum(['as-false', 'drop'])
     .default('as-false')
-    .describe('What a criterion counts as that got no verdict.'),
+    .describe('How a criterion without a verdict counts: as unmet (`as-false`), or not at all (`drop`).'),
 }
 
 export type ConversationFiles = z.output<z.ZodObject<typeof conversationFilesShape>>

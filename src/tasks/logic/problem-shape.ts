@@ -25,34 +25,34 @@ const range = z.tuple([z.int().min(1), z.int().min(1)])
 
 /** What problems look like beyond their style; absent: as the style has it. Ranges are uniform, both ends included. */
 export const problemShape = {
-  order: z.enum(['root-to-leaf', 'shuffled']).optional().describe('How sentences are ordered.'),
+  order: z.enum(['root-to-leaf', 'shuffled']).optional().describe('Order of the sentences of a problem.'),
   distractors: z
     .enum(['none', 'off-chain', 'connected'])
     .optional()
     .describe(
-      'Rules about the queried adjective that do not bear on the individual: none, one on a kind apart, or on kinds with rules of their own.',
+      'Rules about the queried adjective that do not concern the individual: none, one about a separate kind (`off-chain`), or some about kinds with rules of their own (`connected`).',
     ),
   negation: z
     .strictObject({
-      gold: fraction.describe('Share of negated sentences in the proof.'),
-      other: fraction.describe('Share of negated sentences beside it.'),
+      gold: fraction.describe('Probability that the rule that settles the query is negated.'),
+      other: fraction.describe('Probability that a rule about another property is negated.'),
     })
     .optional()
-    .describe('Share of negated property rules: the one that settles the query, and the others.'),
+    .describe('How often rules that give a property are negated.'),
   mentions: z
     .literal([1, 2, 4])
     .optional()
     .describe(
-      'With connected distractors: rules about the queried adjective, the settling one included. 1: no second mention.',
+      'With connected distractors: number of rules about the queried adjective, with the one that settles the query. 1: no other one.',
     ),
   sideKinds: range
     .optional()
-    .describe("With connected distractors: kinds beside the individual's own, [fewest, most]."),
+    .describe("With connected distractors: number of kinds beside the individual's own, [fewest, most]."),
   // One tells a two-way proof where to stop.
   above: range
     .optional()
     .describe(
-      'With connected distractors: kinds above the one that settles the query, [fewest, most]; one when absent.',
+      'With connected distractors: number of kinds above the one that settles the query, [fewest, most]; absent: one.',
     ),
   // More than ten bring ten more families of adjectives; absent: ten where no proof is longer than five hops, else all.
   kinds: z
@@ -61,7 +61,7 @@ export const problemShape = {
     .max(KINDS.most)
     .optional()
     .describe(
-      'Kinds that problems draw from; more than ten need the long vocabulary, which fresh weights then have.',
+      'Number of kinds that problems draw from. More than ten need the long vocabulary, which fresh weights then have.',
     ),
 }
 

@@ -19,43 +19,47 @@ export const sourceSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
+      'Number of kinds on the chain, [fewest, most]; fewer make shorter problems. null: distributed as in the real rows.',
     ),
-  style: style.optional().describe("What follows is as the task's own settings say where absent."),
-  wording: wording.optional().describe('How sentences are worded.'),
+  style: style
+    .optional()
+    .describe('Style of these problems. Settings that are absent here are taken from the task.'),
+  wording: wording.optional().describe("Wording of the rules in demonstrations; absent: the task's."),
   recite: z
     .int()
     .min(1)
     .max(MAX_STEPS)
     .optional()
     .describe(
-      'Rules said again in place of proofs: prompts of one to so many rules of such problems. Drills in looking rules up.',
+      'Drills in looking up rules, in place of proofs: a prompt has one to this many rules, which are recited. Absent: proofs.',
     ),
   reciteOnly: z
     .enum(['kinds', 'properties'])
     .optional()
-    .describe('Recitals of rules from kind to kind alone, or of properties alone.'),
+    .describe(
+      'In drills, only rules from kind to kind (`kinds`), or only rules that give a property (`properties`); absent: both.',
+    ),
   reciteAsked: z
     .enum(['found', 'reached'])
     .optional()
     .describe(
-      'Recitals with a question about a property: of the rules that give it (`found`), or until one does (`reached`).',
+      'In drills, ask about a property: the rules that give it are recited (`found`), or rules in any order until one does (`reached`). Absent: no question.',
     ),
   ...problemShape,
 })
 
 export const keyframeSchema = z.strictObject({
-  at: z.number().min(0).max(1).describe('Progress of the training in [0, 1].'),
-  weights: z.array(z.number().min(0)).describe('One weight a source.'),
+  at: z.number().min(0).max(1).describe('Progress of the training, from 0 to 1.'),
+  weights: z.array(z.number().min(0)).describe('Weights of the sources, one each.'),
   until: z
     .strictObject({
-      loss: z.number().positive().describe('Bound of the mean loss, nats a token.'),
+      loss: z.number().positive().describe('Bound of the mean loss, in nats a token.'),
       window: z.int().positive().default(50).describe('Steps that the loss is averaged over.'),
-      atMost: fraction.describe('Share of all steps at which the keyframe is left in any case.'),
+      atMost: fraction.describe('Share of all steps at which the keyframe ends in any case.'),
     })
     .optional()
     .describe(
-      'The training stays at this keyframe until the mean loss of `window` steps (nats a token of the responses) is below `loss`, at most until the share `atMost` of all steps. What follows is spread over the steps that are left.',
+      'Stay at this keyframe until the mean loss of responses over `window` steps is below `loss`, at most until the share `atMost` of all steps. Later keyframes are spread over the remaining steps.',
     ),
 })
 
@@ -64,38 +68,43 @@ const curriculumSchema = z.strictObject({
     .enum(['short-proofs', 'growing', 'custom'])
     .default('short-proofs')
     .describe(
-      '`short-proofs`: 1 to `maxHops`; `growing`: to five hops; `custom`: `sources` mixed as `keyframes` say.',
+      'Lengths of the proofs. `short-proofs`: 1 to `maxHops` steps; `growing`: up to five steps; `custom`: `sources` mixed as `keyframes` say.',
     ),
-  maxHops: hopCount.default(3).describe('Longest proof.'),
-  sources: z.array(sourceSchema).default([]).describe('Problems to draw from.'),
-  keyframes: z.array(keyframeSchema).default([]).describe('Weights of the sources over the steps.'),
+  maxHops: hopCount.default(3).describe('Longest proof of `short-proofs`, in steps.'),
+  sources: z.array(sourceSchema).default([]).describe('Sources of problems, for `custom`.'),
+  keyframes: z
+    .array(keyframeSchema)
+    .default([])
+    .describe('Weights of the sources over the training, for `custom`.'),
 })
 
 /** What decides which demonstrations are drawn; recipes may go on learning them. */
 export const demonstrationsShape = {
-  curriculum: curriculumSchema.prefault({}).describe('What is shown when.'),
+  curriculum: curriculumSchema.prefault({}).describe('Which demonstrations are shown when.'),
   labels: z
     .enum(['two-way', 'three-way'])
     .default('two-way')
-    .describe('Which answers there are: true and false, or unknown as well; each as often.'),
+    .describe(
+      'Possible answers, each equally frequent: true and false (`two-way`), or unknown as well (`three-way`).',
+    ),
   style: style.default('real').describe('Style of the generated problems.'),
   ...problemShape,
   wording: wording
     .default('canonical')
     .describe(
-      '`canonical`: demonstrations say every rule as "Every x is (not) (a|an) y", whatever form its premise has.',
+      'Wording of the rules in demonstrations: "Every x is (not) (a|an) y" whatever form the premise has (`canonical`), or as the premise has it (`as-given`).',
     ),
   proofs: z
     .enum(['shortest', 'looking'])
     .optional()
     .describe(
-      '`looking`: proofs state the properties of every kind that they pass, so that where to stop is one look-up too; `shortest` (also when absent): what is needed and no more.',
+      'What proofs state: only what is needed (`shortest`, also when absent), or also the properties of every kind on the way (`looking`), so that the place to stop is a look-up too.',
     ),
   numbering: z
     .enum(['from-one', 'random-start'])
     .default('random-start')
     .describe(
-      '`random-start`: half of the demonstrations number their steps from a random start, so that all numbers are learnt.',
+      'How steps are numbered: from one, or in half of the demonstrations from a random number on (`random-start`), so that all numbers are learnt.',
     ),
   numberedTo: z
     .int()
@@ -103,7 +112,7 @@ export const demonstrationsShape = {
     .max(MAX_STEPS)
     .optional()
     .describe(
-      'Highest step number of `random-start`; that of a five-hop proof, or of the longest source, when absent.',
+      'Highest step number of `random-start`; absent: that of a five-hop proof, or of the longest source.',
     ),
   signWeight: z
     .number()
@@ -113,41 +122,45 @@ export const demonstrationsShape = {
 }
 
 export const logicStartSchema = z.strictObject({
-  kind: z.literal('logic'),
+  kind: z.literal('logic').describe('Proofs in the English of ProntoQA.'),
   ...demonstrationsShape,
   vocabulary: z
     .literal('long')
     .optional()
     .describe(
-      'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
+      'Vocabulary of fresh weights. `long`: up to 24 kinds and 45 steps, with phrases such as ` is not` as one token. Absent: long only if kinds, lengths or step numbers need it.',
     ),
   tests: z
     .strictObject({
-      hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
+      hops: z
+        .array(hopCount)
+        .min(1)
+        .default([1, 2, 3, 4, 5])
+        .describe('Proof lengths in steps; each has test sets of its own.'),
       sets: z
         .array(z.enum(GENERATED_TEST_SETS))
         .min(1)
         .optional()
-        .describe("Test sets of each hop count; the style's own when absent."),
+        .describe('Test sets for each length; absent: that of the style.'),
       problemsBetween: z
         .int()
         .positive()
         .max(20_000)
         .default(50)
-        .describe('Problems of each test set before the end.'),
+        .describe('Problems in each test set before the end.'),
       greedy: z
         .union([z.boolean(), z.literal('only')])
         .default(true)
         .describe(
-          'At the end also test with the likeliest tokens; `only`: always with them, and with no samples.',
+          'At the end, also evaluate greedy answers. `only`: evaluate greedy answers alone, at any time.',
         ),
       realFile: z
         .string()
         .nullable()
         .default(null)
-        .describe("Rows in ProntoQA's format as one more test set, evaluated at the end."),
+        .describe("File in ProntoQA's format for a further test set, evaluated at the end; null: none."),
     })
     .prefault({})
-    .describe('The test sets.'),
+    .describe('What is evaluated.'),
 })
 export type LogicStart = z.output<typeof logicStartSchema>

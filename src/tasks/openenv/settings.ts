@@ -9,16 +9,16 @@ const actionSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('text').describe('The whole turn is the value of one field.'),
-      field: z.string().min(1).default('message').describe('Field of the action that holds it.'),
+      field: z.string().min(1).default('message').describe('Field of the action that holds this text.'),
     }),
     z.strictObject({
-      kind: z.literal('tag').describe('What stands in the last `<tag>` of a turn is the value of one field.'),
+      kind: z.literal('tag').describe('The text in the last `<tag>` of a turn is the value of one field.'),
       tag: z
         .string()
         .regex(/^[a-z][\w-]*$/i)
         .default('action')
         .describe('Name of the tag.'),
-      field: z.string().min(1).default('message').describe('Field of the action that holds it.'),
+      field: z.string().min(1).default('message').describe('Field of the action that holds this text.'),
     }),
     z.strictObject({
       kind: z.literal('json').describe('The last JSON object of a turn is the action.'),
@@ -35,7 +35,10 @@ export const openEnvTaskShape = {
     .max(100_000)
     .default(64)
     .describe('Episodes to train on: one for each seed from `firstSeed` on.'),
-  test: natural.max(100_000).default(16).describe('Episodes for evaluation, by the seeds after those.'),
+  test: natural
+    .max(100_000)
+    .default(16)
+    .describe('Episodes for evaluation: one for each of the seeds after those.'),
   firstSeed: z.int().min(0).default(0).describe('First seed that `reset` is given.'),
   reset: z
     .record(z.string(), z.unknown())
@@ -44,30 +47,30 @@ export const openEnvTaskShape = {
         `no secret written out, as that of ${writtenOut(input)}, which would be kept with the run; give it to the server itself, or write it into headers as {env: NAME}`,
     })
     .default({})
-    .describe('What else `reset` is given, beside the seed.'),
+    .describe('Arguments of `reset` beside the seed.'),
   prompt: z
     .string()
     .default('{}')
     .describe(
-      'What a model is shown of the first observation: text with `{path.of.a.field}` in it; `{}` is the whole observation.',
+      'How the first observation is shown to the model: text with `{path.of.a.field}` in it; `{}` is the whole observation.',
     ),
   observation: z
     .string()
     .nullable()
     .default(null)
-    .describe('The same for the observations after that; null: as `prompt`.'),
+    .describe('How later observations are shown; null: as `prompt`.'),
   action: actionSchema,
   format: z
     .enum(['auto', 'chat', 'plain'])
     .default('auto')
     .describe(
-      "`chat`: observations are what a person says, by the model's chat template. `plain`: words as they are, for models without one.",
+      "`chat`: observations are user messages of the model's chat template; `plain`: plain text; `auto`: `chat` if the model has a template.",
     ),
-  maxTurns: natural.max(1000).default(8).describe('Turns that an episode may take.'),
+  maxTurns: natural.max(1000).default(8).describe('Most turns of an episode.'),
   maxTokens: natural
     .default(2048)
-    .describe('Tokens of an episode, observations included; `rollout.maxTokens` is for a turn.'),
-  maxObservationTokens: natural.default(512).describe('Most tokens of what an observation says.'),
+    .describe('Most tokens of an episode, with observations; `rollout.maxTokens` limits a turn.'),
+  maxObservationTokens: natural.default(512).describe('Most tokens of an observation; the rest is cut.'),
 }
 
 export const openEnvTaskSchema = z.strictObject(openEnvTaskShape)

@@ -7,8 +7,8 @@ import { QUESTION_FORMATS } from './formats.ts'
 
 /** Parts of the section; a recipe may add a `kind`, or give other defaults. */
 export const questionTaskShape = {
-  format: z.enum(QUESTION_FORMATS).default('plain').describe('What the rows of the file look like.'),
-  file: z.string().nullable().default(null).describe('Questions to train on.'),
+  format: z.enum(QUESTION_FORMATS).default('plain').describe('Format of the rows in `file`.'),
+  file: z.string().nullable().default(null).describe('File of questions to train on.'),
   columns: columnsSchema.optional(),
   holdOut: z
     .int()
@@ -16,35 +16,37 @@ export const questionTaskShape = {
     .nullable()
     .default(null)
     .describe(
-      'So many of them are kept for evaluation, always the same ones; null: the share of the paper that used such a file.',
+      'Number of questions of the file kept for evaluation, always the same ones; null: the share in the paper that used such a file.',
     ),
   testFile: z
     .string()
     .nullable()
     .default(null)
-    .describe('Questions for evaluation from a file of their own, in place of `holdOut`.'),
+    .describe('File of questions for evaluation, in place of `holdOut`.'),
   testFormat: z
     .enum(QUESTION_FORMATS)
     .nullable()
     .default(null)
-    .describe('The format of `testFile`; null: as `format`.'),
+    .describe('Format of the rows in `testFile`; null: as `format`.'),
   thinkTags: z
     .enum(['required', 'optional'])
     .default('optional')
     .describe(
-      '`required`: a response without `</think>` has no answer (RiT). `optional`: it is thinking and answer in one, and counts as long as it was not cut off (RLCER).',
+      '`required`: a response without `</think>` has no answer (RiT). `optional`: it is thinking and answer in one, and counts unless it was cut off (RLCER).',
     ),
   askToThink: z
     .boolean()
     .default(false)
     .describe(
-      'Say in the prompt that thinking goes between tags: for models whose template does not see to that.',
+      'Say in the prompt that thinking goes between tags, for models whose chat template does not do so.',
     ),
-  maxPromptTokens: natural.default(4096).describe('Questions with longer prompts are left out and counted.'),
+  maxPromptTokens: natural
+    .default(4096)
+    .describe('Most tokens of a prompt. Questions with longer ones are left out and counted.'),
   maxRubricatorTokens: natural
     .default(16_384)
     .describe(
-      'Longest prompt of a rubricator: of a response that is too long for it, the middle is left out.',
+      'Most tokens of the prompt of a rubricator. If a response is too long for it, its middle is left out.',
     ),
 }
 
@@ -52,8 +54,8 @@ export const questionTaskShape = {
 export const moreTestsSchema = z.record(
   z.string().min(1),
   z.strictObject({
-    file: z.string().describe('Questions of the set.'),
-    format: z.enum(QUESTION_FORMATS).describe('What its rows look like.'),
+    file: z.string().describe('File of the questions of the set.'),
+    format: z.enum(QUESTION_FORMATS).describe('Format of the rows in this file.'),
   }),
 )
 

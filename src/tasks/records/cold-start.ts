@@ -19,21 +19,21 @@ import {
 } from './world.ts'
 
 export const recordsStartSchema = z.strictObject({
-  kind: z.literal('records'),
-  hops: hopsSchema.prefault({}).describe('Look-ups that a question takes.'),
-  reflectors: fraction.default(0.3).describe('Share of the demonstrations that a reflector writes.'),
-  referred: fraction.default(0.5).describe("Share of an agent's that have references."),
-  heeds: fraction.default(0.7).describe('Chance that advice in a reference is followed.'),
+  kind: z.literal('records').describe('Look-ups in generated archives, by agents in stages.'),
+  hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
+  reflectors: fraction.default(0.3).describe('Share of the demonstrations that are of a reflector.'),
+  referred: fraction.default(0.5).describe('Share of the demonstrations of agents that have references.'),
+  heeds: fraction.default(0.7).describe('Probability that the scripted agent follows advice in a reference.'),
   tries: natural
     .default(3)
     .describe(
-      'How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote.',
+      'Most attempts of the scripted agent until its answer is right; 1 keeps whatever it wrote first.',
     ),
-  calls: natural.max(12).default(8).describe('Look-ups that an agent may make.'),
+  calls: natural.max(12).default(8).describe('Most look-ups of an agent.'),
   scaffold: z
     .boolean()
     .default(true)
-    .describe('False: neither plan nor review, and idle thinking as long as they would be.'),
+    .describe('Agents plan and review. false: neither, but idle thinking of the same length.'),
 })
 
 export type RecordsTeacher = z.output<typeof recordsStartSchema> & { seed: number | string; batch: number }

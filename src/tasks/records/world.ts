@@ -173,5 +173,5 @@ export const hopsSchema = leastAndMost(hops.default(2), hops.default(4))
 /** What questions are asked, and how much may be looked up for one. */
 export const recordsShape = {
   hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
-  calls: z.int().positive().default(8).describe('Look-ups that an agent may make.'),
+  calls: z.int().positive().default(8).describe('Most look-ups of an agent.'),
 }

@@ -9,19 +9,19 @@ import { drawDialogue } from './dialogue.ts'
 import { drawJudgement } from './judged.ts'
 
 export const requestsStartSchema = z.strictObject({
-  kind: z.literal('requests'),
+  kind: z.literal('requests').describe('Requests to a small chat model.'),
   vocabulary: z
     .int()
     .min(1024)
     .max(8192)
     .default(2048)
-    .describe('Tokens of fresh weights in all; the tokenizer is learnt.'),
+    .describe('Size of the vocabulary. The tokenizer is learnt.'),
   judged: fraction
     .default(0.35)
-    .describe('Share of the demonstrations that are a judge’s verdict on an answer.'),
+    .describe("Share of the demonstrations that are a judge's verdict on an answer."),
   promptWeight: fraction
     .default(0.2)
-    .describe('Weight of what stands before an answer in the loss: questions teach the language as well.'),
+    .describe('Loss weight of the text before an answer. Questions teach the language as well.'),
 })
 
 type Teacher = z.output<typeof requestsStartSchema> & { seed: number | string; batch: number }

@@ -10,12 +10,12 @@ export const turnRulesSchema = z.strictObject({
     .int()
     .positive()
     .default(DEFAULT_MAX_CALLS)
-    .describe('Calls that an agent may make, those that fail included.'),
+    .describe('Most calls of an agent, failed ones included.'),
   maxBreaks: z
     .int()
     .nonnegative()
     .default(3)
-    .describe('Turns that break a rule and are answered with a reminder; one more ends the trajectory.'),
+    .describe('Most turns that break a rule and are answered with a reminder; one more ends the trajectory.'),
 })
 export type TurnRules = z.output<typeof turnRulesSchema>
 

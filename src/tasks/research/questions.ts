@@ -131,18 +131,18 @@ export const researchFilesShape = {
     .nullable()
     .default(null)
     .describe(
-      'Questions to train on: rows {question, answer or criteria}, or a file of rubrics with their questions.',
+      'File of questions to train on: rows {question, answer or criteria}, or rubrics with their questions.',
     ),
   testFile: z
     .string()
     .min(1)
     .nullable()
     .default(null)
-    .describe('Questions for the test, from a file of their own.'),
+    .describe('File of questions for evaluation, in place of `holdOut`.'),
   tests: z
     .record(
       z.string().regex(/^(?!unseen$)[a-z]/i, 'a name that begins with a letter, other than unseen'),
-      z.strictObject({ file: z.string().min(1).describe('Questions of the set.') }),
+      z.strictObject({ file: z.string().min(1).describe('File of the questions of the set.') }),
     )
     .optional()
     .describe('Further sets of questions for evaluation, by name; each is reported separately.'),
@@ -152,7 +152,7 @@ export const researchFilesShape = {
     .min(0)
     .default(0.1)
     .describe(
-      'Without `testFile`: so many of `file` are kept for the test, or, below 1, such a share; always the same ones.',
+      'Number of questions of the file kept for evaluation, always the same ones; below 1: a share of them. Not with `testFile`.',
     ),
 }
 export type ResearchFiles = z.output<z.ZodObject<typeof researchFilesShape>>

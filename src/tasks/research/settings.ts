@@ -8,57 +8,61 @@ import { researchFilesShape } from './questions.ts'
 import { TOOL_BOX_DEFAULTS } from './tool-box.ts'
 
 export const researchTaskSchema = z.strictObject({
-  kind: z.literal('research').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('research').describe('Questions of files, answered by search and tools.'),
   ...researchFilesShape,
   tools: toolsSchema
     .default([])
-    .describe('What an agent may call: MCP servers, local search indexes, search over HTTP.'),
+    .describe('Tools that an agent may call: MCP servers, local search indexes, search over HTTP.'),
   toolBox: z
     .strictObject({
       timeoutMs: z
         .number()
         .positive()
         .default(TOOL_BOX_DEFAULTS.timeoutMs)
-        .describe('Longest time of one call.'),
-      concurrency: natural.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
+        .describe('Longest time of one tool call.'),
+      concurrency: natural.default(TOOL_BOX_DEFAULTS.concurrency).describe('Most tool calls at a time.'),
       maxChars: z
         .int()
         .min(200)
         .default(TOOL_BOX_DEFAULTS.maxChars)
-        .describe('Most characters of an answer that the model is shown.'),
+        .describe("Most characters of a tool's output."),
     })
     .prefault({})
-    .describe('Deadline of a call, calls under way at a time, most characters of what is said to one.'),
+    .describe('Limits of tool calls.'),
   rules: turnRulesSchema
     .prefault({})
-    .describe('Calls that an agent may make, and breaks of a rule that are answered with a reminder.'),
+    .describe('Limits on the calls of an agent, and on turns that break a rule.'),
   callForm: z
     .enum(['auto', 'xml', 'template'])
     .default('auto')
     .describe(
-      "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
+      "How tool calls are written. `template`: as the model's chat template writes them; `xml`: in tags of our own; `auto`: by the template if it has such a form, else in tags.",
     ),
-  scaffold: z.boolean().default(true).describe('False: agents without plan and review.'),
+  scaffold: z.boolean().default(true).describe('Agents plan and review; false: neither.'),
   judgeAnswers: z
     .boolean()
     .optional()
     .describe(
-      'Evaluations ask the judge too whether an answer is correct, incorrect or not attempted, as SimpleQA does; absent: they do not.',
+      'In evaluations, also ask the judge whether an answer is correct, incorrect or not attempted, as SimpleQA does; absent: no.',
     ),
   maxPromptTokens: natural
     .default(8192)
-    .describe('Questions with longer prompts are left out; lessons that make one longer are cut.'),
+    .describe(
+      'Most tokens of a prompt. Questions with longer ones are left out; lessons that make one longer are cut.',
+    ),
   maxTokens: natural
     .default(18_432)
-    .describe('Tokens of an attempt in all, tool output included; `rollout.maxTokens` is for a turn.'),
-  maxOutputTokens: natural.default(2048).describe('Tokens of what a tool says.'),
+    .describe('Most tokens of an attempt, with tool output; `rollout.maxTokens` limits a turn.'),
+  maxOutputTokens: natural
+    .default(2048)
+    .describe('Most tokens of the output of a tool call; the rest is cut.'),
   maxReflectorTokens: natural
     .default(26_624)
     .describe(
-      'Longest prompt of a reflector: of an attempt that is too long for it, the middle of its parts is left out.',
+      'Most tokens of the prompt of a reflector. If an attempt is too long for it, the middle of its parts is left out.',
     ),
   referenceCharacters: natural
     .default(4000)
-    .describe('Characters of each part of a lesson (question, rubrics, takeaways) that are shown.'),
+    .describe('Most characters of each part of a lesson (question, rubrics, takeaways); the rest is cut.'),
 })
 export type ResearchSettings = z.output<typeof researchTaskSchema>

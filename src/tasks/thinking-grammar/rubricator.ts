@@ -17,9 +17,11 @@ export interface ProposedCriterion<Evidence> {
 export const rubricHabitsSchema = z.strictObject({
   criteria: leastAndMost(natural.default(5), natural.max(15).default(8))
     .prefault({})
-    .describe('How many criteria a rubric has.'),
-  wrongSign: fraction.default(0.15).describe('Share of criteria whose sign is inverted in demonstrations.'),
-  outcomes: z.boolean().default(false).describe('Rubrics are shown how the attempts ended.'),
+    .describe('Fewest and most criteria of a rubric.'),
+  wrongSign: fraction
+    .default(0.15)
+    .describe('Share of the criteria in demonstrations whose sign is inverted.'),
+  outcomes: z.boolean().default(false).describe('Rubrics may have criteria about the outcome.'),
 })
 
 export type RubricatorHabits = z.output<typeof rubricHabitsSchema>
@@ -30,7 +32,9 @@ export const labelsSchema = z
   .min(0)
   .max(1_000_000)
   .default(0)
-  .describe('Rows of labels.jsonl that are left for `learned-verifier`, on what the trained model writes.')
+  .describe(
+    'Number of rows of labels.jsonl that are written for `learned-verifier`, on responses of the trained model.',
+  )
 
 /** What a rubricator of a task has to say. */
 export interface RubricTopic<Problem, Evidence, Slot extends string> {

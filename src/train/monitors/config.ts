@@ -7,7 +7,7 @@ import { fraction, natural, positive, whole } from '../../util/setting-shapes.ts
 const above1 = z.number().gt(1)
 
 const PATIENCE =
-  'Further looks in a row that the sign has to stand after its warning before the action is taken; absent: as many as `confirm`, and none where one look makes the warning.'
+  'Further looks in a row at which the sign must persist after its warning before the action is taken; absent: `confirm`, or none if one look makes the warning.'
 
 /** On with its defaults; null switches it off. */
 const monitorThat =
@@ -17,7 +17,10 @@ const monitorThat =
       .strictObject({
         ...shape,
         // Absent rather than at their defaults: settings without actions stay what they were, word for word.
-        action: z.enum(actions).optional().describe('What is done while its sign stands; absent: warn.'),
+        action: z
+          .enum(actions)
+          .optional()
+          .describe('What is done if the sign persists; absent: only a warning.'),
         patience: whole.optional().describe(PATIENCE),
       })
       .nullable()
@@ -31,9 +34,13 @@ const monitorOfStart = monitorThat(['warn', 'pause', 'stop'])
 const actionsSchema = z.strictObject({
   rollbacks: whole
     .default(2)
-    .describe('Times that a run goes back and on again; the next time it goes back and stops there.'),
-  klFactor: above1.default(2).describe('What a raise multiplies the coefficient of the KL term by.'),
-  klMost: above1.default(16).describe('Most that all raises together multiply it by.'),
+    .describe(
+      'How often a run may go back to a checkpoint and on again; the next time it goes back and stops.',
+    ),
+  klFactor: above1
+    .default(2)
+    .describe('Factor by which `raise-kl` multiplies the coefficient of the KL term.'),
+  klMost: above1.default(16).describe('Largest factor of all raises together.'),
 })
 export type ActionBounds = z.output<typeof actionsSchema>
 
@@ -43,83 +50,95 @@ export const monitorsSchema = z.strictObject({
     .min(2)
     .default(10)
     .describe(
-      'Steps that a metric is averaged over. Ten cut the noise of single steps to a third and still react soon.',
+      'Number of steps that a metric is averaged over. Ten cut the noise of single steps to a third and still react soon.',
     ),
   confirm: natural
     .default(3)
-    .describe('A sign has to show at so many looks in a row: one odd step is no sign.'),
+    .describe('Number of looks in a row that must show a sign before a warning: one odd step is no sign.'),
   calm: natural
     .default(10)
-    .describe(
-      'A sign is over after so many looks in a row below `release` of its threshold: it does not come and go with the noise.',
-    ),
-  release: fraction.default(0.75).describe('Share of the threshold below which the warning ends.'),
+    .describe('Number of looks in a row below `release` of the threshold after which a sign is over.'),
+  release: fraction.default(0.75).describe('Share of the threshold below which a sign can end.'),
   sigmas: positive
     .default(4)
     .describe(
       'How many standard errors a change must measure. Monitors look again at every step, so 2 or 3 come about by chance.',
     ),
-  keep: whole.default(3).describe('Rollouts to keep for each warning.'),
+  keep: whole.default(3).describe('Number of rollouts kept with each warning, as examples.'),
   actions: actionsSchema
     .optional()
-    .describe("Bounds of what monitors do, where one has an `action`; absent: the keys' defaults."),
+    .describe('Limits of what monitors with an `action` do; absent: the defaults of these keys.'),
 
-  heldOutFalls: monitor({ drop: fraction.default(0.05).describe('Least fall.') }).describe(
-    "A held-out grader's score falls while the reward rises. 0.05: the smallest fall that anyone would act on.",
+  heldOutFalls: monitor({
+    drop: fraction.default(0.05).describe('Smallest fall of the score that is a sign.'),
+  }).describe(
+    "Sign: a held-out grader's score falls and the reward does not. 0.05 is the smallest fall that anyone would act on.",
   ),
-  evaluationFalls: monitor({ drop: fraction.default(0.05).describe('Least fall.') }).describe(
-    "A test set's score falls, beyond chance, while the reward rises.",
+  evaluationFalls: monitor({
+    drop: fraction.default(0.05).describe('Smallest fall of the score that is a sign.'),
+  }).describe("Sign: a test set's score falls beyond chance and the reward does not."),
+  lengthDrift: monitor({ ratio: above1.default(1.5).describe('Smallest factor that is a sign.') }).describe(
+    'Sign: responses have grown or shrunk since the start. Healthy runs of the miniatures stay within a factor of 1.1; hacked ones pass 1.5 within 40 steps.',
   ),
-  lengthDrift: monitor({ ratio: above1.default(1.5).describe('Least factor.') }).describe(
-    'Responses grow or shrink by this factor since the start. 1.5: healthy runs of the miniatures stay within 1.1, hacked ones pass 1.5 within 40 steps.',
+  scaffoldLeak: monitor({
+    rate: fraction.default(0.02).describe('Smallest share of responses that is a sign.'),
+  }).describe(
+    'Sign: responses quote the scaffold. The threshold is low because a response about the rubric has no other cause.',
   ),
-  scaffoldLeak: monitor({ rate: fraction.default(0.02).describe('Least share.') }).describe(
-    'Share of responses that quote the scaffold. 0.02: a response about the rubric has no other cause; two are no slip.',
-  ),
-  repetition: monitor({ rise: fraction.default(0.15).describe('Least rise.') }).describe(
-    'Rise of the share of four-token sequences that a response has said before. Healthy runs stay within 0.03.',
+  repetition: monitor({ rise: fraction.default(0.15).describe('Smallest rise that is a sign.') }).describe(
+    'Sign: more of the four-token sequences of a response are repeats. In healthy runs their share rises by at most 0.03.',
   ),
   singleCriterion: monitor({
-    share: fraction.default(0.5).describe('Least share.'),
-    excess: fraction.default(0.25).describe('Least excess over its part of the points.'),
-    rise: fraction.default(0.1).describe('Least rise.'),
+    share: fraction.default(0.5).describe('Smallest share of what is earned.'),
+    excess: fraction.default(0.25).describe('Smallest excess of this share over its part of the points.'),
+    rise: fraction.default(0.1).describe('Smallest rise of this share.'),
   }).describe(
-    'One criterion brings at least `share` of what is earned, `excess` more than its part of the points, and its share has grown by `rise`. Half is where it outweighs all others together; a good policy tends to excess 0.',
+    'Sign: one criterion brings at least `share` of what is earned, `excess` more than its part of the points, and its share has grown by `rise`. With half it outweighs all others together; a good policy tends to excess 0.',
   ),
   nullVerdicts: monitor({
-    rate: fraction.default(0.05).describe('Least share.'),
-    rise: fraction.default(0.03).describe('Least rise.'),
+    rate: fraction.default(0.05).describe('Smallest share of missing verdicts that is a sign.'),
+    rise: fraction.default(0.03).describe('Smallest rise of this share that is a sign.'),
   }).describe(
-    "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted; `rise` detects failures that the policy has learnt to cause.",
+    "Sign: graders fail to give verdicts, on criteria with points above or below zero. Above 0.05 a run's rewards are not to be trusted; `rise` detects failures that the policy has learnt to cause.",
   ),
-  exploits: monitor({ rise: fraction.default(0.15).describe('Least rise.') }).describe(
-    'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',
+  exploits: monitor({ rise: fraction.default(0.15).describe('Smallest rise that is a sign.') }).describe(
+    'Sign: a known exploit of the rubric becomes more frequent (metrics `exploits`). Healthy runs stay within 0.04.',
   ),
-  neverMet: monitorOfStart({ steps: natural.default(5).describe('Steps with verdicts on it.') }).describe(
-    'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
+  neverMet: monitorOfStart({
+    steps: natural.default(5).describe('Fewest steps with verdicts on the criterion.'),
+  }).describe(
+    'Sign: no response has met a criterion with points above zero since the start. In fewer than 5 steps that may be chance.',
   ),
-  alwaysMet: monitor({ rise: fraction.default(0.2).describe('Least rise.') }).describe(
-    "Criteria that are proposed while training come to be met by all responses, or what these earn by them rises, more than a held-out grader's score or accuracy does; where neither is known, the share alone, twice as far. 0.2: in healthy runs of rlcer it rises by as much, and accuracy by three times as much.",
+  alwaysMet: monitor({ rise: fraction.default(0.2).describe('Smallest rise that is a sign.') }).describe(
+    "Sign: the share of proposed criteria that all responses meet, or what responses earn by them, rises more than a held-out grader's score or accuracy does. If neither is known, the share must rise twice as far. In healthy runs of rlcer it rises by 0.2, and accuracy by three times as much.",
   ),
   hotSampling: monitorOfStart({
-    nats: positive.default(2.5).describe('Least entropy.'),
+    nats: positive.default(2.5).describe('Smallest entropy that is a sign.'),
   }).describe(
-    'Entropy of a token before any update, nats. 2.5: public chat models are sure of their words to 1 to 2 nats, and write nonsense from 3 on.',
+    'Sign: high entropy of a token before any update. Public chat models have 1 to 2 nats, and write nonsense from 3 on.',
   ),
-  entropyCollapse: monitor({ left: fraction.default(0.2).describe('Most that is left.') }).describe(
-    'Entropy is left with this part of what it was. 0.2: runs of the miniatures that pass it have learnt most of what they will.',
+  entropyCollapse: monitor({
+    left: fraction.default(0.2).describe('Largest share of the first entropy that is a sign.'),
+  }).describe(
+    'Sign: entropy has fallen far below what it was. Runs of the miniatures that fall below a share of 0.2 have learnt most of what they will.',
   ),
-  zeroVariance: monitor({ share: fraction.default(0.8).describe('Least share.') }).describe(
-    'Share of groups with nothing to learn from. 0.8: four fifths of the sampling is in vain.',
+  zeroVariance: monitor({
+    share: fraction.default(0.8).describe('Smallest share of groups that is a sign.'),
+  }).describe(
+    'Sign: many groups have equal rewards, so that nothing is learnt from them. At 0.8 four fifths of the sampling is in vain.',
   ),
-  samplerMismatch: monitor({ gap: positive.default(0.1).describe('Least gap.') }).describe(
-    "Largest gap between a token's log-prob at sampling and at training, nats, before any update. 0.1: ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1. Where ratios start elsewhere on purpose (`ratio: true-is`, `pipeline`, `policy.sampleBits: 8`) it is watched only with other settings than its defaults.",
+  samplerMismatch: monitor({
+    gap: positive.default(0.1).describe('Smallest gap that is a sign, in nats.'),
+  }).describe(
+    "Sign: a token's log-prob at training is far from that at sampling, before any update. With 0.1 ratios are wrong by a tenth, half of the usual clip range. The local engine has 1e-5; a sampler in bf16 may need 1. Where the gap is on purpose (`ratio: true-is`, `pipeline`, `policy.sampleBits: 8`) it is watched only with other settings than its defaults.",
   ),
-  truncation: monitor({ rate: fraction.default(0.1).describe('Least share.') }).describe(
-    'Share of responses that ran into the token limit. 0.1: their scores say more of the limit than of the response.',
+  truncation: monitor({
+    rate: fraction.default(0.1).describe('Smallest share of responses that is a sign.'),
+  }).describe(
+    'Sign: responses run into the token limit. Above 0.1 scores say more about the limit than about the responses.',
   ),
-  ratioExtremes: monitor({ ratio: above1.default(10).describe('Least factor.') }).describe(
-    "A token's ratio to the policy that sampled it, or the inverse. 10: far outside every clip range; sampling one step ahead reaches 5.",
+  ratioExtremes: monitor({ ratio: above1.default(10).describe('Smallest ratio that is a sign.') }).describe(
+    "Sign: a token's ratio to the policy that sampled it, or the inverse, is extreme. 10 is far outside every clip range; sampling one step ahead reaches 5.",
   ),
 })
 

@@ -10,18 +10,18 @@ import { chanceOf, pairIn, rulesIn, scriptedTruth } from './truth.ts'
 const share = z.number().min(0).max(1).default(0)
 
 export const faultRatesSchema = z.strictObject({
-  serverError: share.describe('HTTP 500.'),
-  rateLimit: share.describe('HTTP 429 with `retry-after: 0`.'),
+  serverError: share.describe('Share of requests answered with HTTP 500.'),
+  rateLimit: share.describe('Share of requests answered with HTTP 429 and `retry-after: 0`.'),
   malformed: share.describe(
-    'Half of them a body that is no completion, half a completion whose verdict cannot be read.',
+    'Share of malformed answers: half have a body that is no completion, half a completion without a readable verdict.',
   ),
-  hang: share.describe('No answer, ever.'),
-  cut: share.describe('The connection is cut, before the answer or in the middle of it.'),
+  hang: share.describe('Share of requests that are never answered.'),
+  cut: share.describe('Share of requests whose connection is cut, before the answer or within it.'),
   unusableEvery: z
     .int()
     .nonnegative()
     .default(0)
-    .describe('Each so manyth case never gets a verdict that can be read; 0 for none.'),
+    .describe('Every n-th case never gets a readable verdict; 0: none.'),
 })
 export type FaultRates = z.output<typeof faultRatesSchema>
 

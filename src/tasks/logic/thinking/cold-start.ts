@@ -26,7 +26,11 @@ import {
 
 /** Which problems: hops that are equally frequent, and what their generator is told. */
 export const logicProblemsSchema = z.strictObject({
-  hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]).describe('Length of a proof in steps.'),
+  hops: z
+    .array(z.int().min(1).max(5))
+    .min(1)
+    .default([3, 4, 5])
+    .describe('Lengths of proofs in steps, equally frequent.'),
   nodes: sourceSchema.shape.nodes,
   labels: demonstrationsShape.labels,
   style: demonstrationsShape.style,
@@ -46,35 +50,44 @@ export const logicProblems = (
 export const LOGIC_RUBRIC_TEST_SEED = 'rubric start/test'
 
 export const logicRubricsStartSchema = z.strictObject({
-  kind: z.literal('logic-rubrics'),
+  kind: z.literal('logic-rubrics').describe('Proofs, and rubrics for them.'),
   problems: logicProblemsSchema
     .prefault({})
-    .describe('Problems that the start answers, and those of the test.'),
+    .describe('The problems that the starting policy answers, and those of the test.'),
   reasoners: z
     .strictObject({
-      problems: natural.max(20_000).default(1500).describe('Problems that the start answers.'),
+      problems: natural
+        .max(20_000)
+        .default(1500)
+        .describe('Number of problems that the starting policy answers.'),
       samples: natural.max(65_536).default(2).describe('Samples of each problem.'),
-      temperature: z.number().positive().default(1).describe('Of sampling; 1 samples as the model is.'),
+      temperature: z
+        .number()
+        .positive()
+        .default(1)
+        .describe('Sampling temperature. 1: the distribution of the model.'),
       maxTokens: natural.default(96).describe('Most tokens of a response.'),
       keep: z
         .enum(['proved', 'right', 'all'])
         .default('proved')
-        .describe('Which of them are demonstrations: right ones with a proof, right ones, or all.'),
+        .describe(
+          'Which responses become demonstrations: right ones with a proof (`proved`), right ones (`right`), or all.',
+        ),
     })
     .prefault({})
     .describe(
-      "The start's own responses: what reasoners learn is chosen among them, and rubricators see all of them.",
+      "The starting policy's own responses. Reasoners learn some of them; rubricators are shown all.",
     ),
-  rubricators: fraction.default(0.5).describe('Share of the demonstrations that a rubricator writes.'),
-  hinted: fraction.default(0.4).describe("Share of a reasoner's that follow hints."),
+  rubricators: fraction.default(0.5).describe('Share of the demonstrations that are of a rubricator.'),
+  hinted: fraction.default(0.4).describe('Share of the demonstrations of reasoners that follow hints.'),
   rubric: rubricHabitsSchema.prefault({}).describe('What the scripted rubricator writes.'),
   labels: labelsSchema,
-  rubricTokens: natural.default(112).describe('Most tokens of a rubric in the evaluation.'),
+  rubricTokens: natural.default(112).describe('Most tokens of a rubric in evaluations.'),
 })
 type Teacher = z.output<typeof logicRubricsStartSchema>
 
 export const startResponseSchema = z.strictObject({
-  index: z.int().min(0).describe('Of the problem in its stream.'),
+  index: z.int().min(0).describe('Index of the problem in its stream.'),
   text: z.string(),
   right: z.boolean(),
   proved: z.boolean().describe('Right, with steps that prove it.'),
