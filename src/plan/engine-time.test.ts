@@ -16,6 +16,8 @@ const SPEED = parseEngineSpeed(
   {
     ...{
       threads: 1,
+      engines: 1,
+      recompute: false,
       parameters: 1e6,
       trainGflops: 100,
       groupTrainGflops: 50,

@@ -17,10 +17,10 @@ const rates = z.record(z.string().regex(/^\d+(x\d+)?$/), z.number().positive())
 /** What of the benchmark's JSON a plan needs; whatever else it holds is passed over. */
 const speedSchema = z.looseObject({
   threads: z.number().positive(),
-  /** That the threads were divided among; files from before it was told are of one. */
-  engines: z.number().positive().default(1),
-  /** Of learning; files from before it was told are without. */
-  recompute: z.boolean().default(false),
+  /** That the threads were divided among. */
+  engines: z.number().positive(),
+  /** Of learning. */
+  recompute: z.boolean(),
   parameters: z.number().positive(),
   trainGflops: z.number().positive(),
   groupTrainGflops: z.number().positive(),

@@ -23,7 +23,7 @@ export interface GpuMemory {
 const BYTES = 2
 /** Gradient in 16 bits, master weights and two moments in 32. */
 const TRAINED_BYTES = 2 + 4 + 4 + 4
-/** Numbers of one layer that live at a time while it is recomputed: as in `estimate.ts`, without the attention matrix. */
+/** Numbers of one layer that live at a time while it is recomputed: as in `feasible.ts`, without the attention matrix. */
 const LAYER_WIDTHS = 16 + 5 * 3
 /** Logits in 32 bits, and their gradient. */
 const LOGIT_BYTES = 8

@@ -102,7 +102,7 @@ export const writeManifest = async (folder: string, about: Record<string, unknow
 }
 
 /**
- * The manifest of a folder; null where there is none, as in folders of earlier versions and other programs.
+ * The manifest of a folder; null where there is none, as in folders of other programs.
  * @throws CheckpointError for a damaged one
  */
 export const readManifest = (folder: string): Manifest | null => {

@@ -103,6 +103,8 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
   const SPEED = {
     ...{
       threads: 2,
+      engines: 1,
+      recompute: false,
       parameters: 250_000,
       trainGflops: 100,
       groupTrainGflops: 80,

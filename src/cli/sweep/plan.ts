@@ -209,7 +209,7 @@ const refuseOther = async (job: Job): Promise<void> => {
     ({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'none'} then, ${JSON.stringify(b) ?? 'none'} now`,
   )
   throw new ConfigError(
-    `${runDir(job)}: it was made with other settings (${changes.length > 0 ? changes.slice(0, 5).join('; ') : 'of an earlier version'})`,
+    `${runDir(job)}: it was made with other settings (${changes.length > 0 ? changes.slice(0, 5).join('; ') : 'its folder does not say which'})`,
     {
       hint: 'take the change back, choose another folder with --out, or remove this run to have it made again',
     },

@@ -139,7 +139,7 @@ const labelsOf = ({ found }: OpenRun): Preference[] => {
   return path === null ? [] : readPreferences(path).standing
 }
 
-/** Hints that an answer was shown are not told; rows of earlier versions do not say what the prompt is without them. */
+/** Hints that an answer was shown are left out: of the two prompts the shorter one is shown. */
 const promptOf = ({ a, b }: ShownPair): string => {
   const [shortest] = [a.read(), b.read()]
     .map(own => own.plainPrompt ?? own.prompt ?? '')
