@@ -80,6 +80,7 @@ describe('pages of settings', () => {
     const row = (page: string, start: string) => rowsIn(pages.get(page)!).find(text => text.startsWith(start))
     expect(row('shared/judge', '| `judge.fleet.retries` |')).toMatch(/Not of rlcer\. Also .*`verifier\.judge/)
     expect(row('tasks/questions', '| `task.openReward` |')).toContain('Of rit.')
+    expect(row('tasks/several', '| `task.tools[].command` |')).toContain('Of `research`, `tools`.')
     expect(row('rubricem', '| `task.tools[].name` ')).toBe(
       '| `task.tools[].name` with `task.tools[].kind: http` | text | `web_search` |',
     )
