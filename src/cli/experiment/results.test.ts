@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { analyseClaims } from '../../experiments/analysis/claims.ts'
 import { fakeContent, fakeRegistration, fakeRuns } from '../../experiments/fake-paper.fixture.ts'
 import type { PaperResult } from '../../experiments/results/paper.ts'
-import { resultLines } from './results.ts'
+import { resultJson, resultLines } from './results.ts'
 
 const [first] = fakeContent().claims as object[]
 const registration = fakeRegistration({
@@ -43,6 +43,23 @@ it('prints the p of the test that decides, and what would have been detected', (
   expect(lines).toMatch(/plain − better: .*, p 0\.0020 .*: not reproduced; detectable 0\.0\d+$/m)
   expect(lines).toContain('control random-reward (chance): passed; a note')
   expect(lines).toMatch(/plain − worse: .*: not reproduced; detectable margin 0\.0\d+$/m)
+})
+
+it('prints the mean of each arm over the runs that have a value', () => {
+  const [own] = analyseClaims(registration, runs)
+  const valued = (arm: string, ...values: (number | null)[]) =>
+    values.map((value, i) => ({ ...own.runs[i], arm, value }))
+  const result = {
+    ...{ registration, runs: { done: 40, planned: 40, seconds: 1 }, controls: [], blocks: [], failed: [] },
+    claims: [{ ...own, runs: [...valued('better', 0.7, 0.8, null), ...valued('plain', 0.5)] }],
+  } as unknown as PaperResult
+  expect(resultLines(result, null)).toContain(
+    '    means of score on unseen: better 75.0% (2 runs), plain 50.0% (1 run)',
+  )
+  expect(resultJson(result, 'results', null).claims[0].means).toEqual([
+    { arm: 'better', mean: 0.75, runs: 2 },
+    { arm: 'plain', mean: 0.5, runs: 1 },
+  ])
 })
 
 it('shows apart what is not counted, with why, below what is', () => {

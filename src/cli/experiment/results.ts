@@ -9,13 +9,16 @@ import {
   detectableOf,
 } from '../../experiments/analysis/claims.ts'
 import type { ControlResult } from '../../experiments/analysis/controls.ts'
-import { apartOf, type Claim } from '../../experiments/plan/registration.ts'
+import { apartOf, type Claim, metricText } from '../../experiments/plan/registration.ts'
 import { type Recomputed, recompute, writeRecomputed } from '../../experiments/recompute.ts'
 import { startsNote } from '../../experiments/report/notes.ts'
+import { valueText } from '../../experiments/report/units.ts'
 import { countsOf, countsText } from '../../experiments/results/counts.ts'
 import type { PaperResult } from '../../experiments/results/paper.ts'
 import { provenanceNow } from '../../experiments/run/provenance.ts'
 import { UsageError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
@@ -40,6 +43,21 @@ const comparisonLine = ({ claim, comparisons }: ClaimResult): string[] =>
     return `    ${name}: ${effect}, ${test} ${p.toFixed(4)} (corrected ${adjustedP.toFixed(4)}), ${statistics.n} pairs: ${status}${detectable(claim, comparison)}${starts === null ? '' : `; ${starts}`}`
   })
 
+/** The claim's metric, its mean over the runs of each arm that have a value. */
+const armMeans = ({ runs }: ClaimResult): { arm: string; mean: number | null; runs: number }[] =>
+  [...new Set(runs.map(({ arm }) => arm))].map(arm => {
+    const values = runs.flatMap(own => (own.arm === arm && own.value !== null ? [own.value] : []))
+    return { arm, mean: meanKnown(values), runs: values.length }
+  })
+
+const meansLine = (claim: ClaimResult): string[] => {
+  const { metric } = claim.claim
+  const means = armMeans(claim).map(
+    ({ arm, mean, runs }) => `${arm} ${valueText(metric, mean)} (${plural(runs, 'run')})`,
+  )
+  return means.length === 0 ? [] : [`    means of ${metricText(metric)}: ${means.join(', ')}`]
+}
+
 const controlLine = ({ kind, arm, outcome, atRegistration, note }: ControlResult): string =>
   `  control ${kind} (${arm}): ${outcome}${note ? `; ${note}` : ''}${atRegistration === null ? '' : `; by rule ${atRegistration.rule}, at registration: ${atRegistration.outcome}`}`
 
@@ -59,6 +77,7 @@ const claimLines = (claim: ClaimResult): string[] => [
     : [
         `    by rule ${claim.atRegistration.rule}, at registration: ${claim.atRegistration.status} (${claim.atRegistration.reason})`,
       ]),
+  ...meansLine(claim),
   ...comparisonLine(claim),
 ]
 
@@ -98,8 +117,9 @@ export const resultJson = (result: PaperResult, folder: string, report: string |
     apart: countsOf(result).apart.length,
   },
   afterwards: result.registration.afterwards,
-  claims: result.claims.map(
-    ({ claim, status, reason, atRegistration, p, adjustedP, comparisons, share }) => ({
+  claims: result.claims.map(found => {
+    const { claim, status, reason, atRegistration, p, adjustedP, comparisons, share } = found
+    return {
       id: claim.id,
       status,
       apart: apartOf(result.registration, claim.id),
@@ -108,9 +128,10 @@ export const resultJson = (result: PaperResult, folder: string, report: string |
       p,
       adjustedP,
       share,
+      means: armMeans(found),
       comparisons: comparisons.map(({ pairs: _pairs, ...rest }) => rest),
-    }),
-  ),
+    }
+  }),
   blocks: result.blocks,
   controls: result.controls.map(({ evidence: _evidence, ...rest }) => rest),
   failed: result.failed,
