@@ -12,11 +12,11 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4287,
   chat: 2766,
-  cli: 12124,
+  cli: 12126,
   eval: 2136,
   experiments: 7274,
   grade: 22292,
-  measure: 2180,
+  measure: 2215,
   memory: 1742,
   model: 7808,
   plan: 1048,

@@ -86,3 +86,28 @@ it('has an interval also where nothing was ever met, of instructions that stand 
   expect(kind.value).toBe(0)
   expect(kind.interval![1]).toBeCloseTo(0.5615, 4)
 })
+
+it('of several answers is their mean, with the deviation between the first, the second, ... answers to all problems', () => {
+  const task = {
+    scores: { score: { words: 'score', count: ({ score }: GradedAnswer) => ({ value: score }) } },
+    primary: 'score',
+  } as unknown as MeasuredTask
+  const problems = ['1', '2', '3'].map(id => ({
+    ...{ id, messages: [], rubric: { criteria: [] }, rates: new Map() },
+  })) as unknown as MeasuredProblem[]
+  const names = metricNames(task, problems, { heldOut: false })
+  const scoreOf = (...scores_P: (number | null)[][]) => {
+    const graded = (score: number | null, sample: number) => ({
+      ...{ answer: { id: '', sample, prompt: [], response: '' }, text: '', verdicts: [], score },
+    })
+    const answers = scores_P.map(own => own.map(graded)) as unknown as GradedAnswer[][]
+    return measure('m', task, problems, answers, names).metrics.score
+  }
+  // Means of the repeats: 1/3, 2/3, 1; their mean is 2/3, their deviations -1/3, 0 and 1/3: sd 1/3.
+  const { value, sd } = scoreOf([1, 1, 1], [0, 0, 1], [0, 1, 1])
+  expect([value, sd]).toEqual([expect.closeTo(2 / 3, 12), expect.closeTo(1 / 3, 12)])
+  // A problem without a further answer has no part in further repeats, and so nobody has.
+  expect(scoreOf([1, 0, 1], [1, 1], []).sd).toBeCloseTo(Math.SQRT1_2 / 2, 12)
+  expect(scoreOf([1], [0], [1])).not.toHaveProperty('sd')
+  expect(scoreOf([1, null], [1, null], [1, null])).not.toHaveProperty('sd')
+})

@@ -5,7 +5,7 @@ import type { AnswerGrades, CountedValue } from '../recipes/common/task-kind.ts'
 import type { Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
-import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
+import { bootstrapInterval, mean, std, wilsonInterval } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
@@ -34,6 +34,8 @@ export interface MeasuredMetric {
   interval: Interval | null
   /** Problems of which it is known. */
   n: number
+  /** Of several answers a problem: the standard deviation (n - 1) between the means of the first answers, the second ones, ... */
+  sd?: number
 }
 
 export interface MeasuredItem {
@@ -194,8 +196,27 @@ export const weightedMetric = (values: readonly number[], weights: readonly numb
   return { value: estimate, interval: [low, high], n: values.length }
 }
 
-const metricOf = (items: readonly MeasuredItem[], name: string): MeasuredMetric => {
+const knownIn = (items: readonly MeasuredItem[], name: string) => {
   const known = items.flatMap(({ values }) => (isKnown(values[name]?.value ?? null) ? [values[name]] : []))
+  return {
+    known,
+    values: known.map(({ value }) => value!),
+    weights: known.map(({ weight = 1 }) => weight),
+  }
+}
+
+/** @param items_K by repeat: of each problem its k-th answer alone */
+const deviationOf = (items_K: readonly (readonly MeasuredItem[])[], name: string): { sd?: number } => {
+  const means = items_K.map(items => {
+    const { values, weights } = knownIn(items, name)
+    return weighted(values, weights)(values.map((_, i) => i))
+  })
+  const sd = std(means, 1)
+  return Number.isFinite(sd) ? { sd } : {}
+}
+
+const metricOf = (items: readonly MeasuredItem[], name: string): MeasuredMetric => {
+  const { known, values, weights } = knownIn(items, name)
   const isRightOrWrong = known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
   const isAll = (end: number) => known.every(({ value }) => value === end)
   if (known.length > 0 && (isRightOrWrong || isAll(0) || isAll(1))) {
@@ -206,10 +227,7 @@ const metricOf = (items: readonly MeasuredItem[], name: string): MeasuredMetric 
     )
     return { value: estimate, interval: [low, high], n: known.length }
   }
-  return weightedMetric(
-    known.map(({ value }) => value!),
-    known.map(({ weight = 1 }) => weight),
-  )
+  return weightedMetric(values, weights)
 }
 
 /** Whether a judge was asked about answers, and nothing that it said of them can be used. */
@@ -257,13 +275,21 @@ export const measure = (
   graded_P: readonly (readonly GradedAnswer[])[],
   names: readonly MetricName[],
 ): Measured => {
-  const items = problems.flatMap((problem, p) =>
-    graded_P[p].length > 0 ? [itemOf(task, problem, graded_P[p])] : [],
+  const answered = problems.flatMap((problem, p) =>
+    graded_P[p].length > 0 ? [{ problem, graded: graded_P[p] }] : [],
+  )
+  const items = answered.map(({ problem, graded }) => itemOf(task, problem, graded))
+  const first = answered[0]?.graded.length ?? 0
+  const repeats = answered.reduce((least, { graded }) => Math.min(least, graded.length), first)
+  const items_K = Array.from({ length: repeats > 1 ? repeats : 0 }, (_, k) =>
+    answered.map(({ problem, graded }) => itemOf(task, problem, [graded[k]])),
   )
   return {
     model,
     items,
-    metrics: Object.fromEntries(names.map(({ name }) => [name, metricOf(items, name)])),
+    metrics: Object.fromEntries(
+      names.map(({ name }) => [name, { ...metricOf(items, name), ...deviationOf(items_K, name) }]),
+    ),
     ...nullShares(task, problems, graded_P),
   }
 }

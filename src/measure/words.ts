@@ -1,6 +1,14 @@
 /** @file Metrics as a table of words, for a terminal and for a page. */
 
-import { NONE, number, percent, percentInterval, points, pointsInterval } from '../util/format.ts'
+import {
+  NONE,
+  number,
+  percent,
+  percentInterval,
+  percentNumber,
+  points,
+  pointsInterval,
+} from '../util/format.ts'
 import type { PairedMetric } from './compare.ts'
 import type { Measured, MeasuredMetric, MetricName } from './metrics.ts'
 
@@ -10,15 +18,16 @@ export interface MetricTable {
   rows: readonly (readonly string[])[]
 }
 
-const metricCell = ({ value, interval }: MeasuredMetric, unit: MetricName['unit']): string => {
+const metricCell = ({ value, interval, sd }: MeasuredMetric, unit: MetricName['unit']): string => {
   if (value === null) return NONE
+  const spread = sd === undefined ? '' : ` ± ${unit === 'share' ? percentNumber(sd) : number(sd)}`
   const range =
     interval === null
       ? ''
       : unit === 'share'
         ? ` [${percentInterval(interval)}]`
         : ` [${interval.map(number).join(' to ')}]`
-  return `${unit === 'share' ? percent(value) : number(value)}${range}`
+  return `${unit === 'share' ? percent(value) : number(value)}${spread}${range}`
 }
 
 const pCell = ({ p }: PairedMetric): string => (p < 0.001 ? 'below .001' : p.toFixed(3).replace(/^0/, ''))

@@ -31,7 +31,8 @@ export const taskHelp = async (args: readonly string[]): Promise<string> => {
 const HELP = `
 Without --task the file has rows as trainings read them, {"prompt": "...", "criteria": [...]}, or prompts alone with --rubric; the
 benchmarks' files are those that their authors published. Each metric has a 95% interval over prompts; with --against, the
-difference to another model on the same prompts has one too, with p and the prompts won, lost and tied.
+difference to another model on the same prompts has one too, with p and the prompts won, lost and tied. With --samples 8 it is the
+mean over eight answers to each prompt (avg@8), ± the standard deviation between the means of the eight repeats.
 ${MODEL_HELP}
 Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions): http://127.0.0.1:8000/v1#NAME, or the address
 alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.

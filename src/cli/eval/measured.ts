@@ -99,7 +99,8 @@ const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): str
   if (settings === undefined) return 'saved answers'
   const { temperature, maxTokens } = settings
   const most = largestOf(measured.items.map(({ graded }) => graded.length))
-  const sampled = `${plural(most, 'sample')} at temperature ${temperature}`
+  const spread = most > 1 ? ' (±: standard deviation between their means)' : ''
+  const sampled = `${plural(most, 'sample')} at temperature ${temperature}${spread}`
   const byTurn = measured.items.some(({ graded }) => graded.some(({ answer }) => answer.episode))
   return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
 }
