@@ -23,7 +23,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   policy: 9295,
   recipes: 22388,
   rl: 2467,
-  rubric: 4503,
+  rubric: 4506,
   runs: 10969,
   search: 1184,
   serve: 13180,

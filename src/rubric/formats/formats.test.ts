@@ -393,9 +393,25 @@ describe('weighted', () => {
     ['neither', { rubrics: rubric }],
     [
       'ResearchRubrics',
-      { prompt: 'Q', sample_id: 's', domain: 'd', rubrics: [{ criterion: 'C', axis: 'a', weight: -3 }] },
+      {
+        ...{ prompt: 'Q', sample_id: 's', domain: 'AI & ML', conceptual_breadth: 'Moderate' },
+        ...{ logical_nesting: 'Intermediate', exploration: 'Medium' },
+        rubrics: [
+          { criterion: 'C', weight: 4, axis: 'Explicit Criteria' },
+          { criterion: 'D', weight: -3, axis: 'References' },
+        ],
+      },
     ],
-    ['ResearchQA', { id: 'x', field: 'f', query: 'Q', rubric: [{ rubric_item: 'C?', type: 'Cite' }] }],
+    [
+      'ResearchQA',
+      {
+        ...{ id: 'x', general_domain: 'g', subdomain: 's', field: 'f', query: 'Q', date: '2020-01-01' },
+        rubric: [
+          { rubric_item: 'C?', type: 'Cite', citation_metadata: null },
+          { rubric_item: 'D?', type: 'Cite' },
+        ],
+      },
+    ],
   ])('is a row of %s', (_, row) => {
     expect(read(row).format).toBe('weighted')
     expect(again(row, 'weighted')).toEqual([row])

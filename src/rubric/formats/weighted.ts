@@ -21,7 +21,10 @@ import {
 
 const name = 'weighted'
 
-/** Where criteria say what is asked, and of which kind it is: ResearchRubrics (scaleapi), ResearchQA (realliyifei). */
+/**
+ * Where criteria say what is asked, and of which kind it is: ResearchRubrics (fields of `processed_data.jsonl` as the README of
+ * scaleapi/researchrubrics has them), ResearchQA (of `test.json` as researchqa_loader.py of realliyifei/ResearchQA reads them).
+ */
 const TEXT_KEYS = ['description', 'criterion', 'rubric_item'] as const
 type TextKey = (typeof TEXT_KEYS)[number]
 const KIND_KEY = { description: null, criterion: 'axis', rubric_item: 'type' } as const

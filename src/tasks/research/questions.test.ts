@@ -114,6 +114,10 @@ describe('questions for research', () => {
     ['healthbench/rows.jsonl', 200],
     ['deep-research-bench/criteria.jsonl', 50],
     ['scholarqa-cs/rubrics.jsonl', 55],
+    // Its files are lists.
+    const list = join(folder, 'test.json')
+    writeFileSync(list, JSON.stringify([researchQa, { ...researchQa, id: 'r2' }]))
+    expect(readResearchQuestions(list).map(({ id }) => id)).toEqual(['r', 'r2'])
   ] as const
   it.skipIf(sharedData(FILES[0][0]) === null).each(FILES)(
     'are in %s, %d of them (skipped where ../shared/data is absent)',
