@@ -222,6 +222,10 @@ describe('research', { timeout: SLOW_MS }, () => {
       const asked: string = messages.at(-1).content
       if (asked.includes('"criteria_met"'))
         return JSON.stringify({ explanation: 'so', criteria_met: !asked.includes('Guesses') })
+      if (asked.includes('(article 2)')) {
+        const scores = [6, 4].map((score, i) => ({ number: i + 1, justification: 'so', score }))
+        return JSON.stringify({ verdicts: scores })
+      }
       if (asked.includes('"score"')) return JSON.stringify({ explanation: 'so', score: 2 })
       return JSON.stringify({ verdicts: [{ number: 1, justification: 'so', level: 1 }] })
     },
@@ -302,6 +306,26 @@ describe('research', { timeout: SLOW_MS }, () => {
       scores: { score: { value: 1, n: 1 }, answered: { value: 1 } },
       criteria: { accuracy: { value: 1 }, 'accuracy (penalties)': { value: 0 } },
     })
+  })
+
+  it("has RACE's share where reference articles are given, and says where they are not", async () => {
+    const url = await server.listen()
+    const row = {
+      ...{ id: 'cape', prompt: 'Which cape?', dimension_weight: { insight: 1 } },
+      criterions: { insight: [{ criterion: 'Depth', explanation: 'Goes deep', weight: 1 }] },
+    }
+    const { task, both } = asked([row], 'race')
+    const articles = sandbox.write('articles.jsonl', lines([{ prompt: row.prompt, article: 'Cape 4.' }]))
+    const judged = [...task, ...both, '--judge', `${url}#judge`]
+    const found = await evaluate(...judged, '--set', `articles=${articles}`)
+    // 6 of 10 against 4 of 10: 6 / (6 + 4).
+    expect(found.against).toMatchObject({
+      scores: { score: { value: 0.6, n: 1 } },
+      criteria: { insight: { value: 0.6 }, 'insight (reference)': { value: 0.4 } },
+    })
+    const alone = await cli(['eval', '--threads', '1', ...judged, '--json'])
+    expect(alone.err).toContain('without reference articles')
+    expect(JSON.parse(alone.out).against.scores.score).toMatchObject({ value: 0.2 })
   })
 
   it('has what the judge makes of short answers beside exact match', async () => {

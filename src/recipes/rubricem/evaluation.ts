@@ -131,6 +131,13 @@ export const BENCHMARK_SCORES = {
   attempted: 'attempted, says the judge',
 }
 
+/** Of questions that ask for a set. */
+export const SET_SCORES = {
+  setF1: 'members of the right set, F1',
+  setPrecision: 'what is listed that is right',
+  setRecall: 'of the right set what is listed',
+}
+
 /** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain; nothing where its world failed. */
 export const attemptScores = <Problem>(
   { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
@@ -183,8 +190,8 @@ const rowOf = async <Problem>(
     }
   })
   const names = namesIn(items)
-  const isBenchmark = names.some(name => name in BENCHMARK_SCORES)
-  const scoreNames = isBenchmark ? { ...BENCHMARK_SCORES, ...SCORE_NAMES } : SCORE_NAMES
+  const further = [BENCHMARK_SCORES, SET_SCORES].filter(own => names.some(name => name in own))
+  const scoreNames = Object.assign({}, ...further, SCORE_NAMES)
   const primary = ['right', 'score', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
   return setRow({ step, set, samples, temperature }, items, {
     ...{ primary, scoreNames, responseTokens: meanTokens(attempts) },

@@ -7,7 +7,9 @@ import { needsJudge } from '../../grade/rubric-grader.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { kindOf } from '../../tasks/conversation/index.ts'
 import {
+  RACE_JUDGE,
   type ResearchQuestion,
+  readReferenceArticles,
   readResearchQuestions,
   researchTaskSchema,
 } from '../../tasks/research/index.ts'
@@ -17,7 +19,7 @@ import type { Verdicts } from '../../tasks/task.ts'
 import { UsageError } from '../../util/errors.ts'
 import { contextLength } from '../common/starting-model.ts'
 import type { TaskKind, TaskParts, TaskScores } from '../common/task-kind.ts'
-import { attemptScores, BENCHMARK_SCORES, SCORE_NAMES } from './evaluation.ts'
+import { attemptScores, BENCHMARK_SCORES, SCORE_NAMES, SET_SCORES } from './evaluation.ts'
 
 const FILES = { file: true, testFile: true, tests: true, holdOut: true } as const
 const settings = researchTaskSchema.omit({ kind: true, judgeAnswers: true, ...FILES })
@@ -29,7 +31,7 @@ interface Said extends Verdicts {
 const { referred: _, ...named } = SCORE_NAMES
 
 const scores: TaskScores = Object.fromEntries(
-  Object.entries({ ...BENCHMARK_SCORES, ...named }).map(([name, words]) => [
+  Object.entries({ ...BENCHMARK_SCORES, ...named, ...SET_SCORES }).map(([name, words]) => [
     name,
     { words, count: ({ said }) => ({ value: (said as Said | undefined)?.truth[name] ?? null }) },
   ]),
@@ -64,12 +66,14 @@ const open = async (
     { scorer, generator: scorer, prompt: ({ question }) => [{ role: 'user', content: question }] },
     DEFAULT_EVOLVING,
   )
-  const questions = readResearchQuestions(file, columns).slice(0, tests)
+  const articles = readReferenceArticles(own.articles)
+  const questions = readResearchQuestions(file, columns, articles).slice(0, tests)
   const judgeAnswers = judged && !questions.some(isOpen)
   const positions = contextLength(folder)
   const maxPromptTokens = Math.min(own.maxPromptTokens, positions - 1)
   const task = await openResearchTask({
-    ...{ folder, judge, grader, judgeReflection: async () => null, reflectionTokens: 0 },
+    ...{ folder, judge, grader, articleGrader: grader, reflectionTokens: 0 },
+    judgeReflection: async () => null,
     settings: { kind: 'research', file, testFile: null, holdOut: 0, ...own, maxPromptTokens, judgeAnswers },
     questions: { train: [], test: questions, notes: [] },
   })
@@ -96,6 +100,8 @@ export const RESEARCH_KIND: TaskKind<z.output<typeof settings>, ResearchQuestion
   ...{ asked: 'turns', reads: true, maxTokens: 2048 },
   judge: questions => ({
     ...(questions.some(isOpen) && { calls: 'rubric', form: STAGE_SCORER }),
+    // A file of that benchmark has no other questions.
+    ...(questions.some(own => own.benchmark?.reference != null) && { calls: 'rubric', form: RACE_JUDGE }),
     needed: questions.some(own => (own.benchmark ? needsJudge(own.benchmark.rubric) : isOpen(own))),
   }),
   rate: own => {

@@ -21,7 +21,7 @@ import {
   recordsQuestion,
   recordsTask,
 } from '../../tasks/records/index.ts'
-import type { ResearchQuestion } from '../../tasks/research/index.ts'
+import { RACE_JUDGE, type ResearchQuestion } from '../../tasks/research/index.ts'
 import { openResearchTask } from '../../tasks/research/open.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { Tool } from '../../tools/index.ts'
@@ -114,6 +114,7 @@ const openJudges = async (
   ]
   return {
     ...{ judge: stages.judge, grader },
+    articleGrader: stages.alsoAs(RACE_JUDGE, ASK_PRESETS.stages).grader,
     judgeReflection: (asked: ReflectionToJudge) =>
       judgeReflection(reflecting.grader, asked, evolving.shownCharacters.score),
     metrics: (): MetricGroup => Object.assign({}, ...metrics.map(each => each())),

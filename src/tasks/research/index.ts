@@ -12,6 +12,7 @@ export { type ProblemKind, problemText, type ResearchProblem } from './problems.
 export * from './prompt.ts'
 export * from './protocol.ts'
 export * from './questions.ts'
+export { RACE_JUDGE, readReferenceArticles } from './race.ts'
 export { reflectorMessages } from './reflector.ts'
 export * from './rejection.ts'
 export * from './session.ts'

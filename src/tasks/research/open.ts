@@ -43,6 +43,9 @@ export const openResearchTask = async ({
   }
 }
 
+const WITHOUT_ARTICLES =
+  "DeepResearch Bench without reference articles (articles): the score is the points of its rubric, not RACE's share"
+
 /** Questions whose prompts leave room for an attempt. @throws ConfigError where none is left on a side */
 const fittingQuestions = (
   settings: ResearchSettings,
@@ -67,5 +70,9 @@ const fittingQuestions = (
   const count = (sides: readonly (readonly unknown[])[]) => sides.flat().length
   const leftOut = count([train, ...sets.map(([, own]) => own)]) - count([left, ...Object.values(tests)])
   const note = `${leftOut} questions left out: prompts above ${maxPromptTokens} tokens`
-  return { train: left, tests, notes: leftOut === 0 ? notes : [...notes, note] }
+  const isAlone = Object.values(tests).some(own => own.some(each => each.benchmark?.reference === null))
+  return {
+    ...{ train: left, tests },
+    notes: [...notes, ...(leftOut === 0 ? [] : [note]), ...(isAlone ? [WITHOUT_ARTICLES] : [])],
+  }
 }

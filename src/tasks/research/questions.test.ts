@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sharedData } from '../../util/shared-data.fixture.ts'
 import { readResearchQuestions, researchQuestions } from './questions.ts'
+import { readReferenceArticles } from './race.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-questions-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,6 +45,22 @@ describe('questions for research', () => {
         ...{ description: 'Invents a source', weight: 3, since: null },
       },
     ])
+  })
+
+  it('ask for sets in rows of DeepSearchQA', () => {
+    const of = (answer: string | null, answer_type: string) => {
+      const file = write([{ problem: 'Which?', problem_category: 'History', answer, answer_type }])
+      const [{ question, answers, members }] = readResearchQuestions(file, { question: 'problem' })
+      return [question, answers, members]
+    }
+    expect(of('Belgium, France', 'Set Answer')).toEqual([
+      'Which?',
+      ['Belgium, France'],
+      ['Belgium', 'France'],
+    ])
+    expect(of('Bath, Maine', 'Single Answer')).toEqual(['Which?', ['Bath, Maine'], undefined])
+    // Its four empty sets are written None, which tables read as nothing.
+    expect(of(null, 'Set Answer')).toEqual(['Which?', ['None'], ['None']])
   })
 
   it.each([
@@ -97,6 +114,10 @@ describe('questions for research', () => {
       ...{ id: 'r', question: 'What is known?' },
       benchmark: { rubric: { criteria: [{ text: 'Says it?', points: 1, levels: { length: 5 } }] } },
     })
+    // Its files are lists.
+    const list = join(folder, 'test.json')
+    writeFileSync(list, JSON.stringify([researchQa, { ...researchQa, id: 'r2' }]))
+    expect(readResearchQuestions(list).map(({ id }) => id)).toEqual(['r', 'r2'])
     expect(read(researchRubrics)).toMatchObject({
       ...{ id: 's', benchmark: { rubric: { criteria: [{ text: 'C', points: -3, category: 'Explicit' }] } } },
     })
@@ -110,14 +131,31 @@ describe('questions for research', () => {
     )
   })
 
+  it('of DeepResearch Bench have the reference article of their prompt, where articles are given', () => {
+    const row = (prompt: string) => ({
+      ...{ id: 1, prompt, dimension_weight: { insight: 1 } },
+      criterions: { insight: [{ criterion: 'N', explanation: 'E', weight: 1 }] },
+    })
+    const articles = readReferenceArticles(write([{ id: 51, prompt: 'Report.', article: 'It is so.' }]))
+    const read = (prompt: string) => readResearchQuestions(write([row(prompt)]), undefined, articles)[0]
+    const { benchmark, persistent } = read('Report.')
+    expect([benchmark!.reference, persistent.length]).toEqual(['It is so.', 1])
+    expect(benchmark!.rubric.criteria.map(({ id, text, category }) => [id, text, category])).toEqual([
+      ['insight.0', 'N: E', 'insight'],
+      ['insight.0 (reference)', 'N: E', 'insight (reference)'],
+    ])
+    expect(() => read('Other.')).toThrow(
+      /item 1: expected an article to its prompt in .*jsonl, got none among 1/,
+    )
+    const none = readReferenceArticles()
+    expect(readResearchQuestions(write([row('a')]), undefined, none)[0].benchmark!.reference).toBeNull()
+    expect(() => readReferenceArticles(write([{ prompt: 'a' }]))).toThrow(/:1: article/)
+  })
+
   const FILES = [
     ['healthbench/rows.jsonl', 200],
     ['deep-research-bench/criteria.jsonl', 50],
     ['scholarqa-cs/rubrics.jsonl', 55],
-    // Its files are lists.
-    const list = join(folder, 'test.json')
-    writeFileSync(list, JSON.stringify([researchQa, { ...researchQa, id: 'r2' }]))
-    expect(readResearchQuestions(list).map(({ id }) => id)).toEqual(['r', 'r2'])
   ] as const
   it.skipIf(sharedData(FILES[0][0]) === null).each(FILES)(
     'are in %s, %d of them (skipped where ../shared/data is absent)',

@@ -19,6 +19,8 @@ import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { conversationText } from '../conversation/task.ts'
 import { type RowSplit, splitRows } from '../questions/split.ts'
+import { ofBothArticles, RACE_LEVELS, type ReferenceArticles, readReferenceArticles } from './race.ts'
+import { listedMembers } from './short-answer.ts'
 
 export interface ResearchQuestion {
   /** Unique in its file. */
@@ -26,10 +28,17 @@ export interface ResearchQuestion {
   question: string
   /** Right answers, of which one is enough; empty where none is known. */
   answers: readonly string[]
+  /** Of a question that asks for a set: all that belong to it; `answers` then has them as one text. */
+  members?: readonly string[]
   /** Given for the answer; never removed by a judge. */
   persistent: readonly StageRubric[]
   /** Of a file of rubrics: what is asked, and the rubric by which evaluations grade the answer. */
-  benchmark?: { prompt: readonly PromptMessage[]; rubric: Rubric }
+  benchmark?: {
+    prompt: readonly PromptMessage[]
+    rubric: Rubric
+    /** Of DeepResearch Bench: the article beside which the answer is judged; null where none was given. */
+    reference?: string | null
+  }
 }
 
 const text = z.string().refine(value => value.trim() !== '', 'text; write something')
@@ -51,7 +60,9 @@ const rowSchema = z.object({
     .union([z.string().min(1), z.number()])
     .transform(String)
     .optional(),
-  answer: answers.optional(),
+  answer: answers.nullish(),
+  /** `Set Answer` (google/deepsearchqa): `answer` lists the members of a set with commas, or is missing for an empty one. */
+  answer_type: z.string().nullish(),
   /** Another name for `answer`. */
   reference: answers.optional(),
   criteria: z.array(criterionSchema).default([]),
@@ -60,13 +71,16 @@ const rowSchema = z.object({
 type Loaded = Omit<ResearchQuestion, 'id'> & { id?: string }
 
 const loadRow = (row: unknown): Loaded => {
-  const { question, id, answer, reference, criteria } = parseWith(rowSchema, row, '', DataError)
+  const { question, id, answer, answer_type, reference, criteria } = parseWith(rowSchema, row, '', DataError)
+  const isSet = answer_type === 'Set Answer'
   if (answer && reference)
     throw new DataError('expected answer or reference, which mean the same, got both; leave one out')
+  const given = answer ?? reference ?? (isSet ? ['None'] : [])
   return {
     question,
     ...(id !== undefined && { id }),
-    answers: answer ?? reference ?? [],
+    answers: isSet ? [given.join(', ')] : given,
+    ...(isSet && { members: given.flatMap(listedMembers) }),
     persistent: persistentRubrics(
       criteria.map(({ title, description, weight, sign }) => ({
         ...{ id: title, title, text: description },
@@ -76,30 +90,30 @@ const loadRow = (row: unknown): Loaded => {
   }
 }
 
-/** RACE, the grader of DeepResearch Bench, scores every criterion from 0 to 10. */
-const RACE_LEVELS = ['very poor', 'poor', 'average', 'good', 'very good to outstanding'].map((text, i) => ({
-  ...{ low: 2 * i, high: 2 * i + 2, text },
-}))
-
 /** A row of a benchmark. @throws DataError for a rubric without a question, and for a verifier that does not exist */
 const benchmarkQuestion = (
   { id, prompt = [], rubric: own }: RubricItem,
   path: string,
   format: FormatName,
+  articles: ReferenceArticles | undefined,
 ) => {
   const place = `${path}: item ${id}`
   const question = conversationText({ messages: prompt })
   if (question.trim() === '')
     throw new DataError(`${place}: expected a question, got a rubric without a prompt`)
   validateVerifiers(own, place)
+  const common = { id, question, answers: [] }
+  if (format !== 'deep-research-bench')
+    return { ...common, persistent: persistentRubrics(own.criteria), benchmark: { prompt, rubric: own } }
   // RACE shows a criterion's name and what it means.
-  const criteria = own.criteria.map(each =>
-    format === 'deep-research-bench'
-      ? { ...each, text: `${each.title}: ${each.text}`, levels: RACE_LEVELS }
-      : each,
-  )
-  const benchmark = { prompt, rubric: { ...own, criteria } }
-  return { id, question, answers: [], persistent: persistentRubrics(criteria), benchmark }
+  const criteria = own.criteria.map(each => ({
+    ...each,
+    text: `${each.title}: ${each.text}`,
+    levels: RACE_LEVELS,
+  }))
+  const reference = articles?.(question, place) ?? null
+  const rubric = { criteria: reference === null ? criteria : ofBothArticles(criteria) }
+  return { ...common, persistent: persistentRubrics(criteria), benchmark: { prompt, rubric, reference } }
 }
 
 /** Rows with a question of ours stay ours, whatever else they have, and so do those with an answer to it. */
@@ -108,13 +122,18 @@ const isQuestionRow = ({ row, format }: { row: object; format: FormatName }): bo
 
 /**
  * The questions of a JSON Lines file, or of a file in a format of rubrics. Rows without an id are named by their number.
+ * @param articles beside which answers to questions of DeepResearch Bench are judged
  * @throws DataError naming file and line of what cannot be used
  */
-export const readResearchQuestions = (path: string, columns?: Columns): ResearchQuestion[] => {
+export const readResearchQuestions = (
+  path: string,
+  columns?: Columns,
+  articles?: ReferenceArticles,
+): ResearchQuestion[] => {
   const first = firstRubricRow(path, columns)
   if (first && !isQuestionRow(first)) {
     const { items, format } = readRubricFile(path, { columns })
-    return items.map(item => benchmarkQuestion(item, path, format))
+    return items.map(item => benchmarkQuestion(item, path, format, articles))
   }
   const unique = uniqueNames()
   return someJsonlLines(path, 'question', columns).map(({ place, text: line }, index) => {
@@ -147,6 +166,13 @@ export const researchFilesShape = {
     .optional()
     .describe('Further sets of questions for evaluation, by name; each is reported separately.'),
   columns: columnsSchema.optional(),
+  articles: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Reference articles of DeepResearch Bench (its `reference.jsonl`): evaluations judge answers to its questions beside them, and the score is the share of RACE; absent: the points of its rubric.',
+    ),
   holdOut: z
     .number()
     .min(0)
@@ -158,8 +184,10 @@ export const researchFilesShape = {
 export type ResearchFiles = z.output<z.ZodObject<typeof researchFilesShape>>
 
 /** The files of a task. */
-export const researchFiles = ({ file, testFile, tests = {} }: ResearchFiles): string[] =>
-  [file, testFile, ...Object.values(tests).map(own => own.file)].filter(path => path !== null)
+export const researchFiles = ({ file, testFile, tests = {}, articles }: ResearchFiles): string[] =>
+  [file, testFile, ...Object.values(tests).map(own => own.file), articles ?? null].filter(
+    path => path !== null,
+  )
 
 const canBeScored = ({ answers, persistent }: ResearchQuestion): boolean =>
   answers.length > 0 || persistent.length > 0
@@ -179,17 +207,18 @@ export const researchQuestions = ({
   tests: named = {},
   holdOut,
   columns,
+  articles,
 }: ResearchFiles): ResearchSplit => {
   if (file === null)
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: 'name a JSON Lines file of rows {question, id?, answer?, criteria?}',
     })
-  const more = Object.entries(named).map(
-    ([name, own]) => [name, readResearchQuestions(own.file, columns)] as const,
-  )
+  const references = readReferenceArticles(articles)
+  const read = (path: string) => readResearchQuestions(path, columns, references)
+  const more = Object.entries(named).map(([name, own]) => [name, read(own.file)] as const)
   const split = splitRows({
-    rows: readResearchQuestions(file, columns),
-    testRows: testFile === null ? null : readResearchQuestions(testFile, columns),
+    rows: read(file),
+    testRows: testFile === null ? null : read(testFile),
     neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => ({ count: holdOut < 1 ? Math.round(holdOut * rows) : Math.floor(holdOut) }),
     textOf: ({ question }) => question,

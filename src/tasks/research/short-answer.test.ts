@@ -51,4 +51,24 @@ describe('short answers', () => {
   ])('are right: %s of %j', (answer, golds, right) => {
     expect(shortAnswerScores(answer, golds).right).toBe(right)
   })
+
+  // found F, in excess E, of a set of M: P = F / (F + E), R = F / M, F1 = 2 P R / (P + R).
+  it.each<[string | null, string[], [number, number, number]]>([
+    // The example of DeepSearchQA's grading prompt: two of two, and Italy. P 2/3, R 1, F1 4/5.
+    ['\\boxed{Belgium, France, and Italy}', ['Belgium', 'France'], [2 / 3, 1, 0.8]],
+    // F 1, E 1, M 3: P 1/2, R 1/3, F1 2/5.
+    ['\\boxed{france; Spain}', ['Belgium', 'France', 'Italy'], [1 / 2, 1 / 3, 0.4]],
+    // Order, case and marks of a list are nothing; what is listed twice counts once.
+    ['- The France\n- belgium.\n- France', ['Belgium', 'France'], [1, 1, 1]],
+    ['1. Spain\n2. spain\n3. France', ['France'], [1 / 2, 1, 2 / 3]],
+    ['\\boxed{Spain}', ['Belgium', 'France'], [0, 0, 0]],
+    ['\\boxed{None}', ['None'], [1, 1, 1]],
+    [null, ['Belgium'], [0, 0, 0]],
+  ])('of sets: %s of %j', (answer, members, [precision, recall, f1]) => {
+    const scores = shortAnswerScores(answer, [members.join(', ')], members)
+    expect([scores.setPrecision, scores.setRecall, scores.setF1]).toEqual(
+      [precision, recall, f1].map(value => expect.closeTo(value, 12)),
+    )
+    expect(scores.right).toBe(Number(f1 === 1))
+  })
 })

@@ -46,22 +46,63 @@ const isRight = (given: string, gold: string): boolean =>
 
 const CITE = /<\/?cite\b[^<>]{0,500}>/gi
 
+/** The text of an answer without the tags of its citations. */
+export const withoutCitations = (answer: string): string => answer.replace(CITE, '').trim()
+
 /** What an answer gives: what it boxes or announces, else all of it; citations undone. */
 export const givenAnswer = (answer: string): string => {
-  const plain = answer.replace(CITE, '').trim()
+  const plain = withoutCitations(answer)
   return plainText(announcedAnswer(plain) ?? plain).trim()
 }
 
-/** An answer against the right ones, of which one is enough; none given is wrong. */
+/** What a text lists, between commas, semicolons and line ends; marks of a list and a last "and" undone. */
+export const listedMembers = (text: string): string[] =>
+  text
+    .split(/[,;\n]/)
+    .map(own => own.replace(/^\s*(?:[-*•]\s|\d+[.)]\s)?\s*(?:and\s)?/i, '').trim())
+    .filter(own => normaliseShort(own) !== '')
+
+interface SetScores {
+  /** Of what is right and what is in excess, the share that is right; 0 where nothing is right. */
+  setPrecision: number
+  /** Share of the set that is listed. */
+  setRecall: number
+  /** Their harmonic mean. */
+  setF1: number
+}
+
+/**
+ * What an answer lists against a set, as DeepSearchQA counts it (arXiv 2601.20975 and the starter code of google/deepsearchqa): found
+ * members F of a set of M, and E listed that are none of it, each counted once. P = F / (F + E), R = F / M, F1 = 2 P R / (P + R). There a
+ * judge says what is found and what is in excess; here both are told as exact match tells short answers.
+ */
+const setScores = (given: string, members: readonly string[]): SetScores => {
+  const listed = listedMembers(given)
+  const found = members.filter(member => listed.some(own => isRight(own, member))).length
+  const strangers = listed.filter(own => !members.some(member => isRight(own, member)))
+  const counted = found + new Set(strangers.map(normaliseShort)).size
+  return {
+    setPrecision: counted === 0 ? 0 : found / counted,
+    setRecall: found / Math.max(1, members.length),
+    setF1: (2 * found) / (counted + members.length),
+  }
+}
+
+/**
+ * An answer against the right ones, of which one is enough; none given is wrong.
+ * @param members of a set that is asked for: right is who lists all of them and nothing else
+ */
 export const shortAnswerScores = (
   answer: string | null,
   golds: readonly string[],
-): { right: number; f1: number } => {
-  if (answer === null) return { right: 0, f1: 0 }
-  const given = givenAnswer(answer)
+  members?: readonly string[],
+): { right: number; f1: number } & Partial<SetScores> => {
+  const given = answer === null ? '' : givenAnswer(answer)
+  const set = members && setScores(given, members)
   return {
-    right: Number(golds.some(gold => isRight(given, gold))),
+    right: Number(set ? set.setF1 === 1 : golds.some(gold => isRight(given, gold))),
     f1: golds.reduce((most, gold) => Math.max(most, wordF1(given, gold)), 0),
+    ...set,
   }
 }
 

@@ -11,6 +11,7 @@ import type { Rollout } from '../../rl/rollout.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Tool } from '../../tools/index.ts'
 import type { ResearchQuestion } from './questions.ts'
+import { ofBothArticles } from './race.ts'
 import { researchTaskSchema } from './settings.ts'
 import { researchTask } from './task.ts'
 import { ToolBox } from './tool-box.ts'
@@ -50,10 +51,25 @@ const grader: Grader & { asked: [GradeItem, Criterion][] } = {
     }),
 }
 
+/** Says of each criterion what its text says of the article that it is asked about: `answer .8, reference .6`. */
+const articleGrader: Grader & { responses: string[] } = {
+  responses: [],
+  grade: async ({ response }, criteria) => {
+    articleGrader.responses.push(response)
+    return criteria.map(({ id, text }) => {
+      const of = id.endsWith(' (reference)') ? 'reference' : 'answer'
+      const said = new RegExp(`${of} (\\S+?)(?:,|$)`).exec(text)?.[1]
+      const verdict = { criterionId: id, source: 'llm' as const }
+      if (said === undefined) return { ...verdict, met: null }
+      return { ...verdict, met: Number(said) > 0.5, credit: Number(said) }
+    })
+  },
+}
+
 const taskOf = (changes: object = {}, reflectionTokens = 1000) => {
   const settings = researchTaskSchema.parse({ kind: 'research', maxPromptTokens: 14_000, ...changes })
   const tools = new ToolBox([search])
-  const judges = { judge, grader, judgeReflection: async () => null }
+  const judges = { judge, grader, articleGrader, judgeReflection: async () => null }
   return researchTask({ format, tools, settings, reflectionTokens, ...judges })
 }
 
@@ -141,6 +157,9 @@ describe('an attempt', () => {
   it('is right or not where that is known', () => {
     const task = taskOf()
     expect(task.stages.truth(QUESTION, whole)).toEqual({ f1: 1, answered: 1, wellFormed: 1, effort: 0.1 })
+    const set = { ...QUESTION, answers: ['cape 3, cape 4'], members: ['cape 3', 'cape 4'] }
+    // Of two capes one is listed, and nothing else: P 1, R 1/2, F1 2/3.
+    expect(task.stages.truth(set, whole)).toMatchObject({ setPrecision: 1, setRecall: 0.5, setF1: 2 / 3 })
     const open = { ...QUESTION, answers: [] }
     expect(Object.keys(task.stages.truth(open, whole))).toEqual(['answered', 'wellFormed', 'effort'])
     const early = rolloutOf('<answer>\\boxed{cape 3}</answer>')
@@ -206,6 +225,36 @@ describe('an attempt', () => {
     expect(grader.asked[0][0]).toEqual({ id: 'q', prompt, response: '\\boxed{Cape 3}' })
     expect(await scoresOf(question, silent)).toMatchObject({ scores: { score: 0 } })
     expect(grader.asked).toEqual([])
+  })
+
+  it("is judged beside a reference article where it has one: RACE's share", async () => {
+    const criteria = (text: string, other: string) =>
+      ofBothArticles([
+        { id: 'insight.0', text, points: 0.6, category: 'insight' },
+        { id: 'depth.0', text: other, points: 0.4, category: 'depth' },
+      ])
+    const drb = (...texts: [string, string]) => ({
+      ...{ ...QUESTION, answers: [] },
+      benchmark: { prompt: [], rubric: { criteria: criteria(...texts) }, reference: 'The article.' },
+    })
+    const question = drb('answer 0.8, reference 0.6', 'answer 0.5, reference 1')
+    const cited = rolloutOf(PLAN, said('yes'), `${REVIEW}<answer>So <cite id="a">it is</cite>.</answer>`)
+    const { scores, verdicts } = await scoresOf(question, cited)
+    // Answer .6 x .8 + .4 x .5 = .68, reference .6 x .6 + .4 x 1 = .76: .68 / 1.44.
+    expect(scores).toEqual({ score: expect.closeTo(0.68 / 1.44, 12) })
+    expect([verdicts.length, articleGrader.responses.at(-1)]).toEqual([4, '["So it is.","The article."]'])
+    expect((await scoresOf(drb('answer 0, reference 0', 'answer 0, reference 0'), cited)).scores).toEqual({
+      score: 0,
+    })
+    expect((await scoresOf(drb('answer 1, reference 1', 'answer 1'), cited)).scores).toEqual({ score: null })
+    // Nobody is asked about no answer, and of the article nothing is known.
+    const before = articleGrader.responses.length
+    const none = await scoresOf(question, silent)
+    expect([none.scores, none.verdicts.length, articleGrader.responses.length]).toEqual([
+      { score: 0 },
+      2,
+      before,
+    ])
   })
 
   it('that is short has the three grades of SimpleQA beside exact match, where a judge is asked', async () => {

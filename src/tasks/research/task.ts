@@ -32,9 +32,16 @@ import { mostTurns, ResearchWorld, rolloutStages } from './environment.ts'
 import { type SaidKind, saidKind } from './outcome.ts'
 import type { ProblemKind } from './problems.ts'
 import type { ResearchQuestion } from './questions.ts'
+import { articlesText, isOfReference, raceScore } from './race.ts'
 import { reflectorMessages } from './reflector.ts'
 import type { ResearchSettings } from './settings.ts'
-import { judgedAnswer, judgedScores, NOT_ATTEMPTED, shortAnswerScores } from './short-answer.ts'
+import {
+  judgedAnswer,
+  judgedScores,
+  NOT_ATTEMPTED,
+  shortAnswerScores,
+  withoutCitations,
+} from './short-answer.ts'
 import type { ToolBox } from './tool-box.ts'
 
 type Judge = StageJudge<ResearchQuestion>
@@ -49,6 +56,8 @@ export interface ResearchParts {
   judge: Judge
   /** Grades answers by a benchmark's rubric, and short ones where `judgeAnswers` says so. */
   grader: Grader
+  /** Grades answers beside reference articles (`RACE_JUDGE`). */
+  articleGrader: Grader
   /** How useful a reflection is; null where that cannot be told. */
   judgeReflection(asked: ReflectionToJudge): Promise<ReflectionScores | null>
 }
@@ -148,20 +157,29 @@ const gradeAnswer = async (attempt: Attempt, read: Read, parts: ResearchParts): 
 const gradeByRubric = async (
   problem: ResearchQuestion,
   response: string | null,
-  { grader, settings }: ResearchParts,
+  { grader, articleGrader, settings }: ResearchParts,
 ): Promise<Omit<Verdicts, 'wellFormed'>> => {
-  const { id, question, answers, benchmark } = problem
+  const { id, question, answers, members, benchmark } = problem
   const rubric = rubricOf(problem, settings)
   const { prompt = [{ role: 'user' as const, content: question }] } = benchmark ?? {}
   const asked = (criteria: readonly Criterion[]): Verdict[] | Promise<Verdict[]> => {
     if (response !== null && criteria.length > 0) return grader.grade({ id, prompt, response }, criteria)
     return criteria.map(own => ({ criterionId: own.id, met: false, source: 'rule' }))
   }
+  if (benchmark?.reference != null) {
+    const { reference } = benchmark
+    const own = rubric.criteria.filter(each => !isOfReference(each))
+    if (response === null) return { verdicts: await asked(own), score: 0, scores: { score: 0 } }
+    const articles = articlesText(withoutCitations(response), reference)
+    const verdicts = await articleGrader.grade({ id, prompt, response: articles }, rubric.criteria)
+    const score = raceScore(rubric, verdicts)
+    return { verdicts, score, scores: { score } }
+  }
   if (benchmark) {
     const verdicts = await asked(rubric.criteria)
     return { verdicts, scores: { score: signedScore(rubric, verdicts).score } }
   }
-  const { right } = shortAnswerScores(response, answers)
+  const { right } = shortAnswerScores(response, answers, members)
   const own: Verdict = { criterionId: 'right', met: right === 1, source: 'rule' }
   if (!settings.judgeAnswers) return { verdicts: [own] }
   const [judged] = response === null ? [NOT_ATTEMPTED] : await asked(rubric.criteria.slice(1))
@@ -193,11 +211,12 @@ const stagesOf = (parts: ResearchParts, agent: ChatAgentFormat, read: Read): Sta
   reminded: ({ question }, found) => reminded(agent, parts.settings, question, found),
   show: lessonsText,
   takeaways: z.array(z.string()),
-  /** `f1` only where a right answer is known; `effort`: calls, of those allowed. */
-  truth({ answers }, rollout) {
+  /** `f1`, and of a set its scores, only where a right answer is known; `effort`: calls, of those allowed. */
+  truth({ answers, members }, rollout) {
     const { answer, wellFormed, calls } = read(rollout)
+    const { right: _, ...shared } = shortAnswerScores(answer, answers, members)
     return {
-      ...(answers.length > 0 && { f1: shortAnswerScores(answer, answers).f1 }),
+      ...(answers.length > 0 && shared),
       answered: Number(answer !== null),
       wellFormed: Number(wellFormed),
       effort: Math.min(1, calls / parts.settings.rules.maxCalls),
