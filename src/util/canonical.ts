@@ -17,3 +17,11 @@ export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(v
 /** First 16 digits of the SHA-256 of a value. */
 export const shortHash = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16)
+
+const SHOWN = 120
+
+/** The same as a message shows it: its beginning where it is long, as the text of a prompt is. @param absent of nothing */
+export const shortJson = (value: unknown, absent = 'not set'): string => {
+  const text: string = canonicalJson(value) ?? absent
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}

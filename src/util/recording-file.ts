@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import type { z } from 'zod'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson, shortJson } from './canonical.ts'
 import { DataError } from './errors.ts'
 import { fileFailure } from './file-failure.ts'
 import { type JsonlLine, noRows, parseRow } from './jsonl.ts'
@@ -212,15 +212,8 @@ const rowsOf = <Header extends object, Row extends Attempt>(
   for (const key of Object.keys(header) as (keyof Header & string)[])
     if (canonicalJson(before[key]) !== canonicalJson(header[key]))
       throw new DataError(
-        `${path}: expected to go on with the ${key} that it was begun with, got another: ${shortly(before[key])} then, ${shortly(header[key])} now`,
+        `${path}: expected to go on with the ${key} that it was begun with, got another: ${shortJson(before[key])} then, ${shortJson(header[key])} now`,
         { hint: 'give the same settings, or name another file' },
       )
   return rows
-}
-
-const SHOWN = 120
-
-const shortly = (value: unknown): string => {
-  const text = canonicalJson(value)
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }

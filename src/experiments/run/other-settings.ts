@@ -2,6 +2,7 @@
 
 import { readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
+import { shortJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { decisive, isOfOtherSettings, type Job, type ResolveTraining, runDir } from '../plan/jobs.ts'
 import { readRecord } from './ledger.ts'
@@ -16,7 +17,7 @@ const changesOf = (job: Job, resolve: ResolveTraining): string => {
   const then = decisive(readRunInfo(runDir(job)).config as Record<string, unknown>)
   const changes = differentSettings(then, now)
     .filter(({ name }) => name !== 'model.folder')
-    .map(({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'absent'}, now ${JSON.stringify(b) ?? 'absent'}`)
+    .map(({ name, a, b }) => `${name} ${shortJson(a, 'absent')}, now ${shortJson(b, 'absent')}`)
   return changes.length === 0 ? 'its cold start has others' : changes.slice(0, NAMED_CHANGES).join('; ')
 }
 

@@ -3,14 +3,25 @@
  * printed in the paper); and RLCER's verifier, which reads a whole response.
  */
 
+import { z } from 'zod'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { Quote } from '../../util/untrusted.ts'
-import { type JudgeConfig, judgeSchema } from '../judge/judge-config.ts'
+import { shortHash } from '../../util/canonical.ts'
+import { fillPrompt, promptSetting } from '../../util/prompt-setting.ts'
+import { QUOTING_NOTE, type Quote } from '../../util/untrusted.ts'
+import { type JudgeConfig, judgeOf, judgeSchema, judgeShape } from '../judge/judge-config.ts'
 import { type OpenJudge, openJudge } from '../judge/open-judge.ts'
 import { recentVerdicts } from '../judge/recent-verdicts.ts'
 import type { JudgeForm } from '../judge/templates/form.ts'
-import { listTemplate, oneTemplateForm, trueFalse, zeroOne } from '../judge/templates/lists.ts'
+import {
+  judgeFormOf,
+  listTemplate,
+  oneTemplateForm,
+  questionParts,
+  trueFalse,
+  zeroOne,
+} from '../judge/templates/lists.ts'
+import type { JudgeTemplate } from '../judge/templates/template.ts'
 
 const entry = ({ text, points }: Criterion, number: number, quote: Quote): string =>
   `${number}. (${points > 0 ? 'a merit: 1 when it is there' : 'a flaw: 1 when it is there'})\n${quote(text, 'criterion')}`
@@ -65,6 +76,13 @@ export const RESPONSE_JUDGE = oneTemplateForm(response, {
 const pointsText = ({ points }: Pick<Criterion, 'points'>): string =>
   points > 0 ? `reward, ${points} points: a merit` : `penalty, ${points} points: a flaw`
 
+const rubricEntry = ({ category, text, points }: Criterion, number: number, quote: Quote): string =>
+  [
+    `${number}. (${pointsText({ points })})`,
+    ...(category === undefined ? [] : [quote(category, 'category')]),
+    quote(text, 'criterion'),
+  ].join('\n')
+
 const template = listTemplate({
   name: 'rubric-verifier/true-false',
   version: 2,
@@ -84,12 +102,7 @@ const template = listTemplate({
     ].map(rule => `- ${rule}`),
   ],
   entries: 'criteria',
-  entry: ({ category, text, points }, number, quote) =>
-    [
-      `${number}. (${pointsText({ points })})`,
-      ...(category === undefined ? [] : [quote(category, 'category')]),
-      quote(text, 'criterion'),
-    ].join('\n'),
+  entry: rubricEntry,
   shown: ({ text, points, category }) => [text, points, category ?? null],
   further: { final_score: 'a number' },
 })
@@ -99,6 +112,49 @@ export const RUBRIC_VERIFIER = oneTemplateForm(template, {
   question: 'The question:',
   judged: { heading: 'What the student wrote:', tag: 'response' },
 })
+
+const RUBRICS = /(?<!\{)\{rubrics\}/
+const AFTER_RUBRICS = /(?<!\{)\{rubrics\}[\s\S]*(?<!\{)\{(?:question|response|rubrics)\}/
+
+/** A verifier's prompt (RLCER Fig. 10). */
+export const verifierPrompt = promptSetting(['question', 'response', 'rubrics']).refine(
+  prompt => !AFTER_RUBRICS.test(prompt),
+  'a prompt with {rubrics} once, after {question} and {response}; calls about one response share what stands before it',
+)
+
+/**
+ * `RUBRIC_VERIFIER`, or the same with a prompt of one's own, whose text is part of every key. Question, response and criteria are
+ * quoted, and the answer is read in the same way.
+ */
+export const rubricVerifier = (prompt?: string): JudgeForm => {
+  if (prompt === undefined) return RUBRIC_VERIFIER
+  const [before, after] = prompt.split(RUBRICS)
+  const own: JudgeTemplate = {
+    ...template,
+    name: `${template.name}/${shortHash(prompt)}`,
+    system: QUOTING_NOTE,
+    question: (criteria, quote) =>
+      criteria.map((criterion, i) => rubricEntry(criterion, i + 1, quote)).join('\n') + fillPrompt(after, {}),
+  }
+  return judgeFormOf(own, (item, options, quote) =>
+    fillPrompt(before.trimEnd(), {
+      question: questionParts(item, options, quote).join('\n'),
+      response: quote(item.response, 'response'),
+    }),
+  )
+}
+
+/** RLCER's verifier as configurations write it. */
+export const rubricJudgeSchema = z
+  .strictObject({
+    ...judgeShape,
+    prompt: verifierPrompt
+      .optional()
+      .describe(
+        'Prompt in place of ours: a file or the text itself, with `{question}`, `{response}` and then `{rubrics}`, which are quoted; the answer is a list `judgement` as in RLCER Fig. 10.',
+      ),
+  })
+  .transform(judgeOf('thinking'))
 
 /** A judge of thinking: its endpoints, how it is asked (preset `thinking`), what it remembers. */
 export const thinkingJudgeSchema = judgeSchema('thinking')

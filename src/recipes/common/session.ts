@@ -17,6 +17,7 @@ import {
   TRACKERS_FOLDER,
 } from '../../runs/trackers/trackers.ts'
 import type { StepsResult } from '../../train/steps.ts'
+import { shortJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
 import {
@@ -154,10 +155,7 @@ const changesSince = (
   const then = readRunInfo(run.dir).config as object
   const changes = differentSettings(decidingSettings(then), decidingSettings(config))
     .filter(({ name }) => !allowed.includes(name))
-    .map(
-      ({ name, a, b }) =>
-        `${name} ${JSON.stringify(a) ?? 'not set'} then, ${JSON.stringify(b) ?? 'not set'} now`,
-    )
+    .map(({ name, a, b }) => `${name} ${shortJson(a)} then, ${shortJson(b)} now`)
   if (changes.length === 0) return undefined
   const more = changes.length - NAMED_CHANGES
   return [...changes.slice(0, NAMED_CHANGES), ...(more > 0 ? [`${more} more`] : [])].join('; ')

@@ -13,8 +13,8 @@ import { assertWords } from './word-models.ts'
 
 const drawOf = ({ tests }: TaskParts): Draw => ({ seed: 'train/evaluation', tests })
 
-const { columns, format, thinkTags, askToThink } = questionTaskShape
-const questionSchema = z.strictObject({ format, columns, thinkTags, askToThink })
+const { columns, format, thinkTags, askToThink, prompts } = questionTaskShape
+const questionSchema = z.strictObject({ format, columns, thinkTags, askToThink, prompts })
 /** A response's own words go into no prompt here. */
 const NO_RUBRICATOR = { maxRubricatorTokens: Number.POSITIVE_INFINITY }
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseWith } from '../../util/schema.ts'
+import { decidingHash } from '../common/deciding.ts'
 import { refusals } from '../common/refusals.fixture.ts'
 import { ritSchema } from '../rit/config.ts'
 import { rlcerSchema } from './config.ts'
@@ -263,4 +264,36 @@ describe('a plan', () => {
 
 it.each(Object.keys(rlcerEntry.presets))('preset %s is a configuration', name => {
   expect(() => rlcerSchema.parse(rlcerEntry.presets[name].config)).not.toThrow()
+})
+
+it('of prompts in files the hash that decides takes the words, and not where they lie', () => {
+  const hashOf = (name: string, words: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, words)
+    const prompts = { reasoner: path, rubricator: 'Of {question}: {response}' }
+    const judge = {
+      fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'm' }] },
+      prompt: `{question} {response} ${words.length} {rubrics}`,
+    }
+    const config = rlcerSchema.parse({
+      task: { kind: 'questions', prompts },
+      verifier: { kind: 'judge', judge },
+    })
+    // What a fork or a sweep reads again is what it was.
+    expect(rlcerSchema.parse(JSON.parse(JSON.stringify(config)))).toEqual(config)
+    return decidingHash(config)
+  }
+  const first = hashOf('a.txt', 'Answer {question}')
+  expect(hashOf('b.txt', 'Answer {question}')).toBe(first)
+  expect(hashOf('a.txt', 'Please answer {question}')).not.toBe(first)
+  expect(rlcerSchema.parse({ task: { kind: 'questions' } }).task).not.toHaveProperty('prompts')
+  expect(() =>
+    parseWith(
+      rlcerSchema,
+      { task: { kind: 'questions', prompts: { reasoner: 'No {place}' } } },
+      'train.yaml',
+    ),
+  ).toThrow(
+    'train.yaml: task.prompts.reasoner: expected a prompt with {question}, got "No {place}"; write {question} where that is to stand',
+  )
 })

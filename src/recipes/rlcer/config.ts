@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
-import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
-import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
+import { rubricJudgeSchema } from '../../grade/thinking/index.ts'
+import { moreTestsSchema, questionTaskShape, rolePromptsSchema } from '../../tasks/questions/index.ts'
 import {
   advantageSchema,
   choice,
@@ -42,6 +42,7 @@ const questionsSchema = kindSchema(
   'Questions of files, answered by a chat model with thinking.',
   {
     ...questionTaskShape,
+    prompts: orAbsent(rolePromptsSchema, questionTaskShape.prompts.description!),
     tests: orAbsent(
       moreTestsSchema,
       'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
@@ -69,7 +70,7 @@ const rubricVerifierSchema = z.discriminatedUnion('kind', [
       ),
   }),
   kindSchema('judge', 'A language model is asked.', {
-    judge: thinkingJudgeSchema.describe('The judge of all criteria.'),
+    judge: rubricJudgeSchema.describe('The judge of all criteria.'),
   }),
   kindSchema(
     'rules',
@@ -81,7 +82,7 @@ const rubricVerifierSchema = z.discriminatedUnion('kind', [
           'Rubric file whose criteria have rules. A proposed criterion with the same words as one of them is decided by its rule.',
         ),
       judge: orNull(
-        thinkingJudgeSchema,
+        rubricJudgeSchema,
         'The judge of criteria with other words; null: none, so that these get no verdict and are never valid.',
       ),
     },

@@ -5,7 +5,7 @@ import type { Grader } from '../../grade/grader.ts'
 import { plainStatement } from '../../grade/proposal/distinct.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import { validateRules } from '../../grade/rules/index.ts'
-import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
+import { rubricVerifier } from '../../grade/thinking/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
@@ -135,7 +135,7 @@ export const openRubricVerifier = async <Problem>(
     case 'judge':
     case 'rules': {
       const judge = verifierJudge(verifier)
-      const judging = judge && openThinkingJudging(judge, RUBRIC_VERIFIER, verifierModel)
+      const judging = judge && openThinkingJudging(judge, rubricVerifier(judge.prompt), verifierModel)
       const grader =
         verifier.kind === 'rules' ? byWords(readRules(verifier.file), judging?.grader) : judging!.grader
       return {

@@ -2,8 +2,22 @@
 
 import { z } from 'zod'
 import { columnsSchema } from '../../util/columns.ts'
+import { promptSetting } from '../../util/prompt-setting.ts'
 import { natural } from '../../util/setting-shapes.ts'
 import { QUESTION_FORMATS } from './formats.ts'
+
+/** Prompts of both roles of RLCER, for recipes that have them. */
+export const rolePromptsSchema = z.strictObject({
+  reasoner: promptSetting(['question'], ['instructions'])
+    .optional()
+    .describe(
+      'Who answers: `{question}`, and `{instructions}` where how to answer is to stand, by the kind of question; hints follow.',
+    ),
+  rubricator: promptSetting(['question', 'response'])
+    .optional()
+    .describe('Who writes a rubric: `{question}` and `{response}`, which are quoted.'),
+})
+export type RolePrompts = z.output<typeof rolePromptsSchema>
 
 /** Parts of the section; a recipe may add a `kind`, or give other defaults. */
 export const questionTaskShape = {
@@ -40,6 +54,12 @@ export const questionTaskShape = {
     .describe(
       'Say in the prompt that thinking goes between tags, for models whose chat template does not do so.',
     ),
+  prompts: rolePromptsSchema
+    .omit({ rubricator: true })
+    .optional()
+    .describe(
+      'Prompts in place of the default ones. Each is a file or the text itself, with placeholders in braces; `{{name}}` is the word in braces.',
+    ),
   maxPromptTokens: natural
     .default(4096)
     .describe('Most tokens of a prompt. Questions with longer ones are left out and counted.'),
@@ -62,4 +82,5 @@ export const moreTestsSchema = z.record(
 export const questionTaskSchema = z.strictObject(questionTaskShape)
 export type QuestionTaskConfig = z.output<typeof questionTaskSchema> & {
   tests?: Readonly<z.output<typeof moreTestsSchema>>
+  prompts?: RolePrompts
 }

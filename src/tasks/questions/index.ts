@@ -1,7 +1,14 @@
 /** @file Questions of public data, for chat models that think before they answer. */
 
 export { answerVerdict } from './answers.ts'
-export { moreTestsSchema, type QuestionTaskConfig, questionTaskSchema, questionTaskShape } from './config.ts'
+export {
+  moreTestsSchema,
+  type QuestionTaskConfig,
+  questionTaskSchema,
+  questionTaskShape,
+  type RolePrompts,
+  rolePromptsSchema,
+} from './config.ts'
 export { QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
 export { maskAnswers } from './mask.ts'
 export { needResponseJudge, type OpenQuestionsOptions, openQuestions, QUESTIONS_TEST } from './open.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PROPOSAL_CATEGORIES, proposalSettingsSchema, readProposal } from '../../grade/proposal/index.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { questionTaskSchema } from './config.ts'
 import { reasonerMessages, rubricatorMessages, withoutMiddle } from './prompts.ts'
 import type { Question } from './question.ts'
 
@@ -81,6 +82,34 @@ describe('the prompt of a rubricator (Fig. 9; appendix A)', () => {
     const tags = content.match(/<\/?response[^>]*>/g) ?? []
     expect(tags.filter(tag => !/^<\/?response-[0-9a-f]{6,12}>$/.test(tag))).toEqual([])
     expect(content).not.toContain('<|im_end|>')
+  })
+})
+
+describe('prompts of one’s own', () => {
+  const prompts = {
+    reasoner: 'Q: {question} {instructions} Go.',
+    rubricator: '{response}\nwas said about {question}. Write a rubric.',
+  }
+
+  it('take the place of ours, with hints behind the reasoner’s and what was said quoted', () => {
+    const own = reasoner(question, [criterion('Names the goal', 3)], { prompts })
+    expect(own).toMatch(/^Q: What is 2 \+ 3\? Reason step by step\. Put .*\\boxed\{\}\. Go\.\n\nLet the/)
+    expect(own).toContain('1. Names the goal')
+    const [{ content }] = rubricatorMessages(question, 'x</response> {question}', prompts)
+    expect(content).toMatch(
+      /^Everything between a tag .*\n\n<response-(\w+)>\nx&lt;\/response> \{question\}\n<\/response-\1>\nwas said about <question-/,
+    )
+    expect(content).toMatch(/<\/question-\w+>\. Write a rubric\.$/)
+    expect(content).not.toContain('educational')
+  })
+
+  it('are those of a task that names them', () => {
+    const task = questionTaskSchema.parse({ prompts: { reasoner: prompts.reasoner } })
+    expect(reasoner(question, [], task)).toMatch(/^Q: /)
+    expect(reasoner(question, [], questionTaskSchema.parse({}))).toBe(reasoner(question))
+    expect(() => questionTaskSchema.parse({ prompts: { rubricator: prompts.rubricator } })).toThrow(
+      /rubricator/,
+    )
   })
 })
 

@@ -3,7 +3,9 @@
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import { PROPOSAL_CATEGORIES } from '../../grade/proposal/format.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { fillPrompt } from '../../util/prompt-setting.ts'
 import { escapeUntrusted, QUOTING_NOTE, quoteUntrusted } from '../../util/untrusted.ts'
+import type { RolePrompts } from './config.ts'
 import { letterOf, type Question, questionText } from './question.ts'
 
 const BY_STEPS = 'Reason step by step.'
@@ -42,17 +44,20 @@ export const hintText = (hints: readonly Criterion[]): string => {
 export interface ReasonerOptions {
   /** Say that thinking goes between tags: for models whose template does not see to that. Default false. */
   askToThink?: boolean
+  prompts?: RolePrompts
 }
 
 /** The question, how to answer it, and hints behind it where there are some (RLCER Fig. 8). */
 export const reasonerMessages = (
   question: Question,
   hints: readonly Criterion[] = [],
-  { askToThink = false }: ReasonerOptions = {},
+  { askToThink = false, prompts }: ReasonerOptions = {},
 ): ChatMessage[] => {
+  const [shown, instructions] = [questionText(question), ANSWER[question.kind](question)]
   const parts = [
-    questionText(question),
-    ANSWER[question.kind](question),
+    ...(prompts?.reasoner === undefined
+      ? [shown, instructions]
+      : [fillPrompt(prompts.reasoner, { question: shown, instructions })]),
     ...(askToThink ? [THINK_FIRST] : []),
     hintText(hints),
   ]
@@ -107,23 +112,29 @@ const INSTRUCTIONS = [
 
 const FORM = ['The rubric is one JSON object of this form:', JSON.stringify(EXAMPLE, null, 1)].join('\n')
 
-/**
- * Asks for a rubric for the thinking about a question, given one response to it (RLCER Fig. 9). What is the same for all comes first, so
- * that it is computed once.
- */
-export const rubricatorMessages = (question: Question, response: string): ChatMessage[] => [
-  {
-    role: 'user',
-    content: [
-      INSTRUCTIONS.join('\n'),
-      FORM,
-      QUOTING_NOTE,
-      `The question:\n${quoteUntrusted(questionText(question), 'question')}`,
-      `The student’s response:\n${quoteUntrusted(response, 'response')}`,
-      'Answer with that JSON object, and with nothing before or after it.',
-    ].join('\n\n'),
-  },
-]
+/** What is the same for all comes first, so that it is computed once. */
+const RUBRICATOR = [
+  INSTRUCTIONS.join('\n'),
+  FORM,
+  QUOTING_NOTE,
+  'The question:\n{question}',
+  'The student’s response:\n{response}',
+  'Answer with that JSON object, and with nothing before or after it.',
+].join('\n\n')
+
+/** Asks for a rubric for the thinking about a question, given one response to it (RLCER Fig. 9). @param prompts in place of ours */
+export const rubricatorMessages = (
+  question: Question,
+  response: string,
+  { rubricator }: RolePrompts = {},
+): ChatMessage[] => {
+  const prompt = rubricator === undefined ? RUBRICATOR : `${QUOTING_NOTE}\n\n${rubricator}`
+  const quoted = {
+    question: quoteUntrusted(questionText(question), 'question'),
+    response: quoteUntrusted(response, 'response'),
+  }
+  return [{ role: 'user', content: fillPrompt(prompt, quoted) }]
+}
 
 const LEFT_OUT = '\n[... left out ...]\n'
 

@@ -70,20 +70,20 @@ export interface QuestionSizeSettings {
 }
 
 const published = (
-  { format, testFile, testFormat, holdOut, maxPromptTokens, tests = {} }: QuestionTaskConfig,
+  { format, testFile, testFormat, holdOut, maxPromptTokens, prompts, tests = {} }: QuestionTaskConfig,
   count: PromptCounter['count'],
 ): QuestionSizes => {
   const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
   const { test } = PUBLISHED[(testFile !== null && testFormat) || format]
   const sample: Question = { id: '', question: 'x', kind: judged > 0 ? 'open' : 'math' }
-  const beside = count(reasonerMessages(sample))
+  const beside = count(reasonerMessages(sample, [], { prompts }))
   return {
     train,
     test: Object.values(tests).reduce((sum, own) => sum + PUBLISHED[own.format].test, holdOut ?? test),
     promptTokens: Math.round(beside + questionCharacters / CHARACTERS_PER_TOKEN),
     longestPrompt: Math.min(maxPromptTokens, Math.round(beside + longestCharacters / CHARACTERS_PER_TOKEN)),
     rubricatorTokens: Math.round(
-      count(rubricatorMessages(sample, '')) + questionCharacters / CHARACTERS_PER_TOKEN,
+      count(rubricatorMessages(sample, '', prompts)) + questionCharacters / CHARACTERS_PER_TOKEN,
     ),
     questionCharacters,
     judged,
@@ -120,7 +120,9 @@ export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionS
     promptTokens: mean(all.map(({ tokens }) => tokens)),
     longestPrompt: all.reduce((most, { tokens }) => Math.max(most, tokens), 0),
     rubricatorTokens: mean(
-      all.slice(0, RUBRICATOR_SAMPLE).map(({ question }) => count(rubricatorMessages(question, ''))),
+      all
+        .slice(0, RUBRICATOR_SAMPLE)
+        .map(({ question }) => count(rubricatorMessages(question, '', task.prompts))),
     ),
     questionCharacters: mean(all.map(({ question }) => questionText(question).length)),
     judged: mean(all.map(({ question }) => judgedOf(question))),

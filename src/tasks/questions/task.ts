@@ -40,7 +40,7 @@ export const readThought = (format: ChatFormat, given: ArrayLike<number>): Thoug
 }
 
 export interface QuestionTaskOptions
-  extends Pick<QuestionTaskConfig, 'thinkTags' | 'askToThink' | 'maxRubricatorTokens'> {
+  extends Pick<QuestionTaskConfig, 'thinkTags' | 'askToThink' | 'maxRubricatorTokens' | 'prompts'> {
   /** Grades answers to open questions by their rubrics. */
   grader?: Grader
   /** Says in training of each criterion whether it holds, 0 or 1 (RiT Eq. 5); absent: training pays what evaluation reports. */
@@ -136,7 +136,7 @@ export const questionTask = (
         cutToRoom(
           most => {
             const shown = most === null ? text : most === 0 ? '' : withoutMiddle(text, most)
-            return format.encode(rubricatorMessages(question, shown))
+            return format.encode(rubricatorMessages(question, shown, options.prompts))
           },
           { room: limit, least: 0, most: text.length, tries: MOST_CUTS },
         ),
