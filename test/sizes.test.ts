@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4287,
   chat: 2766,
-  cli: 12126,
+  cli: 12258,
   eval: 2136,
   experiments: 7275,
   grade: 22348,
@@ -21,18 +21,18 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7808,
   plan: 1048,
   policy: 9295,
-  recipes: 22401,
+  recipes: 22404,
   rl: 2467,
   rubric: 4506,
   runs: 10969,
   search: 1184,
   serve: 13180,
-  tasks: 17669,
+  tasks: 17811,
   tensor: 3251,
   tinker: 2034,
   tools: 2099,
   train: 4265,
-  util: 6156,
+  util: 6171,
 }
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */

@@ -23,7 +23,8 @@ Example:
       --api-key-env API_KEY --attempts 4 --out recorded.jsonl`
 
 const SELECT_HELP = `
-Of \`roles\`, kept are right answers and rubrics in form; --max-rounds, --max-errors and --rename are of research alone.
+Of \`roles\`, kept are right answers and rubrics in form; with \`--verify\`, lists that more than half of the passes agree with and that no rule
+of --rules denies. --max-rounds, --max-errors and --rename are of research alone.
 Rejected of research are attempts without an answer at their end, with a turn before it that makes no call that can be read, without a plan
 or its rubric, with a later turn that does not say where things stand (<state_evaluation>), with too many errors of tools in a
 row, or with too many rounds. <scratchpad> is renamed to <think>, tools as --rename says.
@@ -39,11 +40,16 @@ Of each question the teacher writes an answer, and then a rubric for the thinkin
 RLCER. \`gradus trajectories select\` keeps right answers and rubrics that training's format reward pays. A teacher must leave its
 thinking in its text: a server that takes it out (reasoning_content) is told not to by its own settings.
 
+With --verify the teacher is RLCER's verifier: it decides every rubric in form on every response to its question, --attempts times.
+\`select\` keeps what most of these passes say of every criterion, and \`gradus train sft\` makes a verifier of it.
+
 Exit code 0 when every attempt is recorded, 1 where the teacher failed on some, 130 after Ctrl+C.
 
 Example:
   $ gradus trajectories roles dapo.jsonl --format dapo --teacher https://api.example.com/v1 --model m --attempts 4 --out recorded.jsonl
-  $ gradus trajectories select recorded.jsonl --out two-roles.jsonl --per-question 1`
+  $ gradus trajectories select recorded.jsonl --out two-roles.jsonl --per-question 1
+  $ gradus trajectories roles recorded.jsonl --verify --teacher https://api.example.com/v1 --model m --attempts 3 --out verdicts.jsonl
+  $ gradus trajectories select verdicts.jsonl --out verifier.jsonl`
 
 /** Options of commands that ask a teacher. */
 const withTeacher = (command: Command): Command =>
@@ -97,17 +103,25 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
       .description(
         'Has a chat model answer questions and write a rubric for the thinking of each answer: a cold start for both roles of RLCER.',
       )
-      .argument('<questions.jsonl>', 'questions with their right answers'),
+      .argument('<file.jsonl>', 'questions with their right answers; with --verify what `roles` recorded'),
   )
     .option('--format <name>', 'what the rows look like, as task.format of rlcer', 'plain')
     .option('--max-tokens <n>', 'most tokens of a response', count, 16_384)
     .option('--ask-to-think', 'say in the prompt that thinking goes between tags')
+    .option('--reasoner-prompt <file>', 'prompt in place of ours, with {question}, as task.prompts.reasoner')
+    .option('--rubricator-prompt <file>', 'with {question} and {response}, as task.prompts.rubricator')
+    .option('--verify', 'of what `roles` recorded: which criteria each response meets, by every rubric')
+    .option('--verifier-prompt <file>', 'with {question}, {response}, {rubrics}, as verifier.judge.prompt')
     .addHelpText('after', ROLES_HELP)
     .action(async (questions: string, options: RolesOptions) => {
       const { rolesCommand } = await import('./roles.ts')
       await bringFiles(questions)
       done(await rolesCommand(questions, options, io))
     })
+  addSelect(trajectories, io, done)
+}
+
+const addSelect = (trajectories: Command, io: Io, done: (code: number) => void): void => {
   trajectories
     .command('select')
     .summary('reject what is not to be learnt from')
@@ -117,11 +131,12 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
     .option('--max-rounds <n>', 'most rounds', count, 10)
     .option('--max-errors <n>', 'most errors of tools in a row', countOr0, 1)
     .option('--per-question <n>', 'most attempts a question: those with the fewest rounds', count)
+    .option('--rules <rubric>', 'of verdicts: a rubric whose rules execute criteria of the same words')
     .option('--rename <old=new>', 'right name of a tool that the teacher calls otherwise', namedText)
     .option('--json', 'print the counts as JSON')
     .addHelpText('after', SELECT_HELP)
     .action(async (file: string, options: SelectOptions) => {
       const { selectCommand } = await import('./select.ts')
-      done(selectCommand(file, options, io))
+      done(await selectCommand(file, options, io))
     })
 }

@@ -1,7 +1,17 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scriptedModel } from '../../chat/scripted-model.ts'
 import { PROPOSAL_CATEGORIES } from '../../grade/proposal/format.ts'
+import { readProposal } from '../../grade/proposal/index.ts'
+import { rubricJudgeSchema } from '../../grade/thinking/index.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { openRubricVerifier } from '../../recipes/rlcer/verifiers.ts'
+import { sftRecipeSchema } from '../../recipes/sft/config.ts'
+import { readSftRows } from '../../recipes/sft/rows.ts'
+import { questionTask, questionTaskSchema } from '../../tasks/questions/index.ts'
+import { partThinking } from '../../tasks/thinking.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()
@@ -29,8 +39,9 @@ beforeAll(async () => {
     let body = ''
     for await (const chunk of request) body += chunk
     const { messages, seed } = JSON.parse(body) as { messages: { content: string }[]; seed: number }
-    asked.push(messages[0].content)
-    const { text, finish = 'stop', status = 200 } = say(messages[0].content, seed)
+    const { content } = messages.at(-1)!
+    asked.push(content)
+    const { text, finish = 'stop', status = 200 } = say(content, seed)
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(
       JSON.stringify({
@@ -47,6 +58,12 @@ afterAll(async () => {
   sandbox.remove()
 })
 
+const jsonl = (file: string) =>
+  sandbox
+    .read(file)
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
 const isRubricator = (prompt: string) => prompt.includes('rubric')
 const questions = sandbox.write(
   'questions.jsonl',
@@ -82,11 +99,7 @@ describe('gradus trajectories roles', () => {
       written: { reasoner: 3, rubricator: 2 },
       reasons: { 'cut-off': 0, wrong: 1, undecided: 0, form: 2 },
     })
-    const rows = sandbox
-      .read('sft.jsonl')
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const rows = jsonl('sft.jsonl')
     expect(rows.map(({ id, role, attempt }) => [id, role, attempt])).toEqual([
       ['q1', 'reasoner', 1],
       ['q1', 'rubricator', 1],
@@ -195,5 +208,145 @@ describe('gradus trajectories roles', () => {
       2,
       expect.stringContaining('--format: expected one of plain'),
     ])
+  })
+})
+
+describe('prompts of one’s own', () => {
+  it('are what the teacher is asked, and others are refused in the same file', async () => {
+    asked = []
+    say = prompt => ({ text: isRubricator(prompt) ? rubric(1) : '\\boxed{5}' })
+    const own = sandbox.write('reasoner.txt', 'Solve {question}\n')
+    const given = ['--reasoner-prompt', own, '--rubricator-prompt', 'A rubric: {question} {response}']
+    expect((await roles('own.jsonl', ...given)).code).toBe(0)
+    expect(asked).toContain('Solve What is 2 + 3?')
+    expect(asked.filter(isRubricator).every(prompt => prompt.includes('\n\nA rubric: <question-'))).toBe(true)
+    expect((await roles('own.jsonl', ...given)).out).toContain('recorded  0 attempts')
+    for (const [file, more] of [
+      ['own.jsonl', []],
+      ['own.jsonl', ['--reasoner-prompt', 'Please: {question}']],
+      ['b.jsonl', given],
+    ] as const)
+      expect((await roles(file, ...more)).err).toMatch(/expected to go on with the prompts/)
+    const { code, err } = await roles('c.jsonl', '--reasoner-prompt', 'Solve {riddle}')
+    expect([code, err]).toEqual([1, expect.stringContaining('reasoner: expected a prompt with {question}')])
+  })
+})
+
+describe('gradus trajectories roles --verify', () => {
+  const verify = (out: string, ...more: string[]) =>
+    cli([
+      ...['trajectories', 'roles', sandbox.path('pairs.jsonl'), '--verify', '--teacher', url, '--model', 'm'],
+      ...['--seed', '7', '--out', sandbox.path(out), ...more],
+    ])
+  /** Merits of the rubric hold where the response adds; the seed of a pass is the teacher's mood. */
+  const list = (met: boolean, length = 5) =>
+    JSON.stringify({ judgement: Array.from({ length }, (_, k) => met && k < 4), final_score: 99 })
+  beforeAll(async () => {
+    say = (prompt, seed) =>
+      isRubricator(prompt)
+        ? { text: rubric(seed === 7 ? 1 : 9) }
+        : { text: seed === 7 ? '<think>I add.</think>\\boxed{5}' : '<think>I guess.</think>\\boxed{6}' }
+    await roles('pairs.jsonl', '--attempts', '2')
+  })
+
+  it('has each rubric in form decided on every response, and keeps what most passes say', async () => {
+    asked = []
+    say = (prompt, seed) => {
+      if (prompt.includes('2 + 3') && prompt.includes('I add')) {
+        // Two of three passes agree, one of them with thinking.
+        return { text: seed === 7 ? list(false) : `<think>Pass ${seed}.</think>\n${list(true)}` }
+      }
+      if (prompt.includes('2 + 3')) return { text: list(true, 4) }
+      return prompt.includes('I add')
+        ? { text: list(seed === 7), finish: seed === 9 ? 'length' : 'stop' }
+        : { text: `Here: ${list(false)}` }
+    }
+    const { out, code } = await verify('lists.jsonl', '--attempts', '3')
+    // Two questions, a rubric in form each (the other one's score is too high), two responses, three passes.
+    expect([code, asked.length]).toEqual([0, 12])
+    expect(out).toContain('recorded  12 attempts in')
+    expect(out).toContain('8 that can be read, 0 failed')
+    expect((await verify('lists.jsonl', '--attempts', '3')).out).toContain('recorded  0 attempts')
+    const { out: selected } = await select('lists.jsonl', 'verifier.jsonl', '--json')
+    expect(JSON.parse(selected)).toEqual({
+      ...{ pairs: 4, accepted: 2, written: 2 },
+      reasons: { unreadable: 1, divided: 1, denied: 0 },
+    })
+    const [first, second] = jsonl('verifier.jsonl')
+    expect([first.id, first.role, second.id]).toEqual(['q1/1/1', 'verifier', 'q2/2/1'])
+    expect(first.messages.map(({ role }: { role: string }) => role)).toEqual(['system', 'user', 'assistant'])
+    // 1 + 2 + 3 + 4 points, whatever the teacher took for their sum; the flaw of -2 is not there.
+    expect(first.messages[2].content).toBe(
+      '<think>\nPass 8.\n</think>\n\n{"judgement":[true,true,true,true,false],"final_score":10}',
+    )
+    expect(second.messages[2].content).toBe('{"judgement":[false,false,false,false,false],"final_score":0}')
+    expect(first.messages[1].content).toContain('I add.')
+    expect(first.messages[1].content).not.toContain('boxed{5}')
+  })
+
+  it('leaves out what a rule denies', async () => {
+    const rule = { kind: 'rule', fn: 'contains', params: { any: ['guess'] } }
+    const criteria = [{ id: 'n', text: 'names every step before it is taken', points: 1, verifier: rule }]
+    const rules = sandbox.write('rules.json', JSON.stringify({ criteria }))
+    const denied = JSON.parse((await select('lists.jsonl', 'x.jsonl', '--rules', rules, '--json')).out)
+    expect(denied.reasons).toEqual({ unreadable: 1, divided: 1, denied: 2 })
+    const other = sandbox.write(
+      'others.json',
+      JSON.stringify({ criteria: [{ ...criteria[0], text: 'Else.' }] }),
+    )
+    expect(
+      JSON.parse((await select('lists.jsonl', 'y.jsonl', '--rules', other, '--json')).out).accepted,
+    ).toBe(2)
+    const twice = await select('pairs.jsonl', 'z.jsonl', '--rules', rules)
+    expect([twice.code, twice.err]).toEqual([
+      2,
+      expect.stringContaining('--rules: expected lists of verdicts'),
+    ])
+  })
+
+  it('writes rows that sft learns, and a model that answers so is a verifier of kind judge', async () => {
+    const format = chatFormatOf(writeTinyChat(sandbox.path('tiny'), 16_384), 'a test')
+    const settings = sftRecipeSchema.parse({ data: sandbox.path('verifier.jsonl'), maxTokens: 16_384 })
+    const { train, notes } = readSftRows(settings, format)
+    expect([train.map(({ id }) => id).sort(), notes]).toEqual([['q1/1/1', 'q2/2/1'], []])
+    const rows = jsonl('verifier.jsonl')
+    const learnt = new Map(rows.map(({ messages: [, { content }, { content: said }] }) => [content, said]))
+    // Asked in training's words, it gives what it learnt.
+    const verifierModel = scriptedModel(({ messages }) => learnt.get(messages[1].content) ?? 'none')
+    const fleet = { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'm' }] }
+    const judge = rubricJudgeSchema.parse({ fleet })
+    const task = questionTask(format, questionTaskSchema.parse({}))
+    const { verifier } = await openRubricVerifier({ verifier: { kind: 'judge', judge } }, task, {
+      verifierModel,
+    })
+    const response = task.rubricator.masked(
+      { id: 'q1', question: 'What is 2 + 3?', kind: 'math' },
+      partThinking('<think>I add.</think>\\boxed{5}'),
+    )
+    const problem = { id: 'q1', question: 'What is 2 + 3?', kind: 'math' as const }
+    const { criteria } = readProposal(rubric(1))
+    const [verdicts] = await verifier.verify([{ problem, response, rubric: { criteria } }])
+    expect(verdicts.map(({ met }) => met)).toEqual([true, true, true, true, false])
+    expect(verifierModel.calls).toBe(1)
+  })
+
+  it('asks with another prompt, and refuses options of the other roles', async () => {
+    asked = []
+    const prompt = 'Judge {response} to {question} by {rubrics}'
+    await verify('own-lists.jsonl', '--verifier-prompt', prompt)
+    expect(asked.every(text => /^Judge <response-[\s\S]* to <question-[\s\S]* by\n\n1\. /.test(text))).toBe(
+      true,
+    )
+    expect((await verify('own-lists.jsonl')).err).toMatch(
+      /expected to go on with the prompt that it was begun with/,
+    )
+    const [wrong, stray, early] = [
+      await verify('d.jsonl', '--verifier-prompt', '{question} {rubrics} {response}'),
+      await verify('d.jsonl', '--ask-to-think'),
+      await roles('d.jsonl', '--verifier-prompt', prompt),
+    ]
+    expect(wrong.err).toContain('--verifier-prompt: expected a prompt with {rubrics} once')
+    expect(stray.err).toContain('--ask-to-think: expected nothing with --verify')
+    expect(early.err).toContain('--verifier-prompt: expected --verify beside it')
   })
 })

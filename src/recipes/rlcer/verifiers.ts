@@ -66,14 +66,14 @@ export const learnedThinkingVerifier = <Problem>(
   }
 }
 
-/** The criteria of a file, each with a rule. @throws ConfigError, DataError for a file that has others, or none */
-const readRules = (file: string): Criterion[] => {
+/** The criteria of a file, each with a rule. @param place that names the file @throws ConfigError, DataError for a file that has others, or none */
+const readRules = (file: string, place = 'verifier.file'): Criterion[] => {
   const criteria = readRubricFile(resolveShipped(file)).items.flatMap(({ rubric }) => rubric.criteria)
   validateRules({ criteria }, file)
   const without = criteria.find(({ verifier }) => verifier?.kind !== 'rule')
   if (criteria.length === 0 || without)
     throw new ConfigError(
-      `verifier.file: ${file}: expected criteria with a rule, got ${without ? `none of ${without.id}` : 'no criteria'}`,
+      `${place}: ${file}: expected criteria with a rule, got ${without ? `none of ${without.id}` : 'no criteria'}`,
       { hint: 'give each one a rule (verifier: {kind: rule, fn, params}); gradus grade --rules lists them' },
     )
   return criteria
@@ -97,6 +97,9 @@ const byWords = (criteria: readonly Criterion[], judge = UNKNOWN): Grader => {
   })
   return { grade: (item, asked, options) => grader.grade(item, asked.map(known), options) }
 }
+
+/** Executes criteria by the rules of a file; of other words nothing is known. @throws as `readRules` */
+export const wordRules = (file: string, place: string): Grader => byWords(readRules(file, place))
 
 /** Parts of a run in place of the configured ones. */
 export interface RlcerRunParts {

@@ -19,4 +19,5 @@ export { describeQuestionFiles, type QuestionSizes, questionSizes } from './size
 export { distinctRows, type RowSplit, type RowsToSplit, splitRows } from './split.ts'
 export { type QuestionTaskOptions, questionTask } from './task.ts'
 export * from './two-roles.ts'
+export * from './verdict-lists.ts'
 export { WRITING_QUALITY } from './writing.ts'

@@ -10,6 +10,7 @@ import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import type { RecordingFormat } from '../../util/recording-file.ts'
 import { partThinking } from '../thinking.ts'
 import { answerVerdict } from './answers.ts'
+import type { RolePrompts } from './config.ts'
 import { maskAnswers } from './mask.ts'
 import { reasonerMessages, rubricatorMessages } from './prompts.ts'
 import { type Question, questionText } from './question.ts'
@@ -22,6 +23,8 @@ const headerSchema = z.strictObject({
   sampling: z.record(z.string(), z.unknown()),
   /** Prompts say that thinking goes between tags. */
   askToThink: z.boolean(),
+  /** In place of ours. */
+  prompts: z.record(z.string(), z.string()).optional(),
 })
 export type TwoRolesHeader = z.output<typeof headerSchema>
 
@@ -65,17 +68,21 @@ export interface TwoRolesOptions {
   topP?: number
   maxTokens: number
   askToThink: boolean
+  prompts?: RolePrompts
 }
 
 /** Behind the thinking; the whole text where it does not part the two. */
-const answerOf = (text: string): string => {
+export const spokenAnswer = (text: string): string => {
   const { answer, closed } = partThinking(text)
   return closed ? answer : text
 }
 
+/** Of tokens there were no more, or a provider's filter let no more pass. */
+export const isCutOff = (finishReason: string): boolean => ['length', 'content_filter'].includes(finishReason)
+
 /** Why an answer is not to be learnt from, by the question's right one. */
 const answerRejection = (question: Question, text: string): Said['rejected'] => {
-  const { met } = answerVerdict(question, answerOf(text))
+  const { met } = answerVerdict(question, spokenAnswer(text))
   return met === true ? null : met === null ? 'undecided' : 'wrong'
 }
 
@@ -90,7 +97,7 @@ export const isOtherwiseJudged = (question: Question, { reasoner: { text, reject
 export const askInTwoRoles = async (
   question: Question,
   teacher: ChatModel,
-  { askToThink, ...sampling }: TwoRolesOptions,
+  { askToThink, prompts, ...sampling }: TwoRolesOptions,
   own: { seed?: number; signal?: AbortSignal } = {},
 ): Promise<Pick<TwoRolesRow, 'reasoner' | 'rubricator'>> => {
   const ask = async (
@@ -99,16 +106,14 @@ export const askInTwoRoles = async (
   ): Promise<Said> => {
     const { text, finishReason } = await teacher.complete({ messages, ...sampling, ...own })
     const prompt = messages[0].content
-    // Of tokens there were no more, or a provider's filter let no more pass.
-    const isCut = ['length', 'content_filter'].includes(finishReason)
-    return { prompt, text, rejected: isCut ? 'cut-off' : judged(text) }
+    return { prompt, text, rejected: isCutOff(finishReason) ? 'cut-off' : judged(text) }
   }
-  const reasoner = await ask(reasonerMessages(question, [], { askToThink }), text =>
+  const reasoner = await ask(reasonerMessages(question, [], { askToThink, prompts }), text =>
     answerRejection(question, text),
   )
   if (reasoner.rejected === 'cut-off') return { reasoner, rubricator: null }
-  const rubricator = await ask(rubricatorMessages(question, maskAnswers(reasoner.text)), text =>
-    readRubric(answerOf(text), false, PAID).wellFormed ? null : 'form',
+  const rubricator = await ask(rubricatorMessages(question, maskAnswers(reasoner.text), prompts), text =>
+    readRubric(spokenAnswer(text), false, PAID).wellFormed ? null : 'form',
   )
   return { reasoner, rubricator }
 }
