@@ -286,7 +286,7 @@ describe('gradus trajectories roles --verify', () => {
 
   it('leaves out what a rule denies', async () => {
     const rule = { kind: 'rule', fn: 'contains', params: { any: ['guess'] } }
-    const criteria = [{ id: 'n', text: 'names every step before it is taken', points: 1, verifier: rule }]
+    const criteria = [{ id: 'n', text: 'names step 1 before it is taken', points: 1, verifier: rule }]
     const rules = sandbox.write('rules.json', JSON.stringify({ criteria }))
     const denied = JSON.parse((await select('lists.jsonl', 'x.jsonl', '--rules', rules, '--json')).out)
     expect(denied.reasons).toEqual({ unreadable: 1, divided: 1, denied: 2 })
