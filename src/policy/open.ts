@@ -7,7 +7,7 @@ import { PROVIDERS } from '../tensor/providers.ts'
 import { natural } from '../util/setting-shapes.ts'
 import type { ModelSource } from './local/model-source.ts'
 import { defaultEngines, MOST_ENGINES, modelTensors } from './local/weight-sizes.ts'
-import type { Policy } from './policy.ts'
+import type { CriticModel, Policy } from './policy.ts'
 import { tinkerRefusal } from './tinker/losses.ts'
 import { openTinker, type TinkerSettings, tinkerSchema } from './tinker/settings.ts'
 import { lossRefusal } from './update.ts'
@@ -161,12 +161,39 @@ export const refusedLoss = (
   loss: LossSpec,
 ): string | null => (isRemote(settings) ? tinkerRefusal(loss) : lossRefusal(loss, valueHead))
 
+/** A critic on the processor, which a GPU's one engine leaves free. */
+const openCritic = async (settings: LocalPolicySettings, source: ModelSource): Promise<CriticModel> => {
+  const { threads, engines, spinning, arena, microBatchTokens, recompute } = settings
+  const { startEngines } = await import('./local/data-parallel-policy.ts')
+  const { sourceConfig } = await import('./local/model-source.ts')
+  const many = enginesOf({ engines, threads }, () => sourceConfig(source))
+  const options = { threads, spinning, arena, microBatchTokens, recompute, engines: many }
+  return startEngines({ ...source, valueHead: true }, options)
+}
+
 /**
  * Opens the policy that the settings name; the caller closes it.
  * @param source the model; of one on a server its folder is that of its words, and an adapter is made of `settings.lora`
+ * @param critic the model of a critic of its own
  * @throws CheckpointError and others from loading; TinkerError from a server; nothing is left running then
  */
-export const openPolicy = async (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
+export const openPolicy = async (
+  settings: AnyPolicySettings,
+  source: ModelSource,
+  critic: ModelSource | null = null,
+): Promise<Policy> => {
+  const policy = await openAlone(settings, source)
+  if (critic === null || isRemote(settings)) return policy
+  try {
+    const { CriticPolicy } = await import('./critic-policy.ts')
+    return new CriticPolicy(policy, await openCritic(settings, critic))
+  } catch (error) {
+    await policy.close()
+    throw error
+  }
+}
+
+const openAlone = async (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
   if (isRemote(settings)) return openTinker(settings, source)
   const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
   if (sampler !== null) {

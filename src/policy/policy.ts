@@ -117,14 +117,14 @@ export interface TokenScores {
   logprobs: Float32Array
   /** Entropy of the distribution that the token was drawn from, nats; absent where the policy cannot tell. */
   entropies?: Float32Array
-  /** Value head's estimate before the token; only with a value head. */
+  /** The critic's estimate before the token; only of a model with a value head. */
   values?: Float32Array
 }
 
 /** AdamW with decoupled weight decay, which acts on matrices only. */
 export interface OptimizerSettings {
   learningRate: number
-  /** Of the value head; `learningRate` where absent. A policy without a value head has no use for it. */
+  /** Of the value head, or of a critic of its own; `learningRate` where absent. A policy without a critic has no use for it. */
   valueLearningRate?: number
   beta1?: number
   beta2?: number
@@ -133,7 +133,7 @@ export interface OptimizerSettings {
   /**
    * Largest global norm of the gradient; 0 switches clipping off. One norm over everything that is trained, the value head
    * included, whatever its learning rate: policy and critic share a trunk, and its gradient is of both (Stable-Baselines3 and
-   * CleanRL clip their shared networks so). verl clips the two apart, but its critic is a model of its own.
+   * CleanRL clip their shared networks so). A critic that is a model of its own is clipped apart (verl).
    */
   maxGradNorm?: number
 }
@@ -237,6 +237,8 @@ export interface Policy {
    * (`Sample.version`): the difference is how stale a sample is.
    */
   readonly version?: number
+  /** A critic that is a model of its own; absent: a value head of the policy's, or none. */
+  readonly critic?: CriticModel
   /** Keeps a copy of the current weights as the KL reference, those of an adapter with what it has learnt so far. */
   freezeReference(): Promise<void>
   /**
@@ -254,3 +256,9 @@ export interface Policy {
   forget?(folder: string): () => Promise<void>
   close(): Promise<void>
 }
+
+/** What estimates rewards to come: its scores have values, and it learns the value term of a loss. A policy with a value head is one. */
+export type CriticModel = Pick<
+  Policy,
+  'score' | 'refuses' | 'accumulate' | 'step' | 'save' | 'load' | 'forget' | 'close'
+>

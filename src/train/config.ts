@@ -80,24 +80,24 @@ export const modelShapeSchema = z.strictObject({
 })
 export type ModelShape = z.output<typeof modelShapeSchema>
 
+/** An adapter in place of all weights. */
+export const loraSchema = z.strictObject({
+  rank: natural.default(32).describe('Rank of the adapter.'),
+  alpha: positive.default(64).describe('Scale of the adapter: its output is multiplied by alpha / rank.'),
+  targetModules: z
+    .array(z.enum(loraModules))
+    .min(1)
+    .default([...loraModules])
+    .describe('Weight matrices that get an adapter.'),
+})
+
 export const modelSchema = z.strictObject({
   folder: orNull(
     z.string(),
     'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub (`OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf`), which is fetched once. Put `hf://` before a name that is also a local folder. null: fresh weights of `shape`.',
   ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
-  lora: orNull(
-    z.strictObject({
-      rank: natural.default(32).describe('Rank of the adapter.'),
-      alpha: positive.default(64).describe('Scale of the adapter: its output is multiplied by alpha / rank.'),
-      targetModules: z
-        .array(z.enum(loraModules))
-        .min(1)
-        .default([...loraModules])
-        .describe('Weight matrices that get an adapter.'),
-    }),
-    'Train an adapter instead of all weights; null: all weights.',
-  ),
+  lora: orNull(loraSchema, 'Train an adapter instead of all weights; null: all weights.'),
 })
 
 /** How responses are sampled. */

@@ -12,7 +12,7 @@ export interface ScoringOptions {
 
 /** What the newest weights say of every token, on the prompt that rollouts are trained on: one array a rollout. */
 const scoresOf = async (
-  policy: Policy,
+  policy: Pick<Policy, 'score'>,
   groups: Groups<Graded<unknown, unknown>>,
   { temperature, ratio }: ScoringOptions,
   name: 'entropies' | 'values',
@@ -47,15 +47,15 @@ export const entropiesOf = (
   })
 
 /**
- * The critic's estimate before every token: one array a rollout.
- * @throws ConfigError for a policy without a value head
+ * The critic's estimate before every token, that of a value head or of a model of its own: one array a rollout.
+ * @throws ConfigError for a policy without a critic
  */
 export const valuesOf = (
   policy: Policy,
   groups: Groups<Graded<unknown, unknown>>,
   options: ScoringOptions,
 ): Promise<Float32Array[][]> =>
-  scoresOf(policy, groups, options, 'values', {
+  scoresOf(policy.critic ?? policy, groups, options, 'values', {
     message: 'critic: expected a policy with a value head, got one without',
     hint: 'start the policy with a value head, or leave the critic out',
   })

@@ -1,19 +1,25 @@
-/** @file A critic as a setting of any recipe: PPO's value head in place of comparing the rollouts of a group. */
+/** @file A critic as a setting of any recipe: a value head on the policy, or a model of its own, in place of comparing a group. */
 
 import { z } from 'zod'
+import type { LoraConfig } from '../../model/lora-files.ts'
+import { modelPath } from '../../model/model-place.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { type Credited, creditByCritic, creditRollouts, type Graded, type Groups } from '../../rl/rollout.ts'
 import { scheduleSchema } from '../../rl/schedules.ts'
-import { choice, lossSettingSchema, orNull } from '../../train/config.ts'
+import { choice, loraSchema, lossSettingSchema, orAbsent, orNull } from '../../train/config.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { amount, fraction } from '../../util/setting-shapes.ts'
 
-/** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
+/** PPO with a critic; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
-  learningRate: orNull(scheduleSchema, "Learning rate of the value head; null: as the policy's."),
+  learningRate: orNull(
+    scheduleSchema,
+    "Learning rate of the value head, or of a critic of its own; null: as the policy's.",
+  ),
   gamma: fraction.default(1).describe('Discount of later rewards.'),
   lambda: fraction.default(1).describe('Lambda of GAE: how far credit reaches back.'),
   whitening: choice(
@@ -28,8 +34,35 @@ export const criticSchema = z.strictObject({
     .nullable()
     .default(0.5)
     .describe('Largest change of a value in an update; null: no limit.'),
+  own: orAbsent(
+    z.strictObject({
+      folder: orNull(
+        z.string(),
+        "The model that it starts from, with the policy's vocabulary; null: the one that the policy starts from.",
+      ),
+      lora: orAbsent(
+        loraSchema.nullable(),
+        'Train an adapter of it; null: all of its weights. Absent: as `model.lora`.',
+      ),
+    }),
+    'A separate critic, as in the paper: a second model with a value head, which alone learns from the value loss. It computes on the processor, in turn with the policy, and takes about as much memory and learning time again. Absent: a value head on the layers of the policy, which the value loss then trains as well.',
+  ),
 })
 export type Critic = z.output<typeof criticSchema>
+
+/** The model of a critic of its own; null where there is none. @param start the model that the policy starts from */
+export const ownCriticSource = (
+  {
+    critic,
+    model,
+    seed,
+  }: { critic?: Critic | null; model: { lora: LoraConfig | null }; seed: number | string },
+  start: string,
+): ModelSource | null => {
+  if (!critic?.own) return null
+  const { folder, lora = model.lora } = critic.own
+  return { folder: folder === null ? start : modelPath(folder), lora: lora ?? undefined, seed }
+}
 
 /** What presets of a loss have as the term of a critic, where they have one. */
 const USUAL_VALUE = canonicalJson(LOSS_PRESETS['gradus:rlcer'].value)
@@ -63,7 +96,7 @@ export const creditedBy = async <Problem, Grade>(
 
 /**
  * Rollouts credited by the critic's estimates of before the update; those without a reward are left out.
- * @throws ConfigError for a policy without a value head
+ * @throws ConfigError for a policy without a critic
  */
 export const creditWithCritic = async <Problem, Grade>(
   policy: Policy,

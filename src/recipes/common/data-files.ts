@@ -14,7 +14,7 @@ import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
 import type { RunMode } from './refuse.ts'
 
 /** Settings of recipes that name a model whose shape a plan tells. */
-const STARTS = ['model.folder', 'start', 'coldStart.model.folder']
+const STARTS = ['model.folder', 'start', 'coldStart.model.folder', 'critic.own.folder']
 /** And those that a run opens beside it. */
 const OTHERS = ['sft.teacher', 'verifier.folder', 'memory.embedder.folder']
 

@@ -48,6 +48,8 @@ export interface EstimateOptions {
   secondEngine?: boolean
   /** Engines that share the work (`policy.engines`). Default 1. */
   engines?: number
+  /** A critic that is a model of its own, and learns from the same batches. */
+  critic?: { shape: ModelConfig; lora: LoraConfig | null } | null
   /** Padded tokens in a training graph at a time, and the longest sequence. */
   microBatchTokens: number
   sequence: number
@@ -138,7 +140,25 @@ const copiesOf = (total: number, { sampleBits, draws, machineBytes }: EstimateOp
 /** Measured with models of .1 to 494 million weights. */
 const PROCESS_BYTES = 4e8
 
-/** Estimates memory in bytes for sampling and training one model. */
+type MemoryParts = Omit<MemoryEstimate, 'total'>
+
+/** What a policy needs, with what its critic needs on top, which samples nothing. */
+const besideCritic = (
+  own: MemoryParts,
+  { shape, lora }: NonNullable<EstimateOptions['critic']>,
+  options: EstimateOptions,
+): MemoryParts => {
+  const alone = { reference: false, secondEngine: false, critic: null, draws: [] }
+  const critic = estimateMemory(shape, { ...options, ...alone, lora })
+  return {
+    ...own,
+    weights: own.weights + critic.weights,
+    optimizer: own.optimizer + critic.optimizer,
+    activations: own.activations + critic.activations,
+  }
+}
+
+/** Estimates memory in bytes for sampling and training one model, and a critic of its own beside it. */
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
   const { total, trained } = modelTensors(config, options.lora)
   const second = options.secondEngine ? total + trained : 0
@@ -167,7 +187,8 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
     return { ...drawn, rows: own, prompts: ownPrompts, maxRows: most }
   }
   const cache = engines * Math.max(0, ...options.draws.map(drawn => cachedBytes(config, ofEngine(drawn))))
-  const parts = { weights, optimizer, activations, cache, process: PROCESS_BYTES }
+  const alone = { weights, optimizer, activations, cache, process: PROCESS_BYTES }
+  const parts = options.critic ? besideCritic(alone, options.critic, options) : alone
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
 }
 

@@ -1,6 +1,7 @@
 /** @file What every method refuses before it trains, and the model that it starts from. */
 
 import type { MemorySettings } from '../../memory/config.ts'
+import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { isRemote } from '../../policy/open.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
@@ -57,13 +58,23 @@ export const checkMethod = (
       'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
       'set pipeline to true, or policy.sampler to null',
     )
-  assertLoss(policy, config.critic === undefined ? loss : withCriticLoss(loss, critic), critic !== null)
+  const head = critic?.own ? null : critic
+  assertLoss(policy, config.critic === undefined ? loss : withCriticLoss(loss, head), head !== null)
   assertActions(config)
   if (memory) checkMemoryFile(memory, purpose)
   const given = givenModel(config, starts, purpose)
   if (given !== null) assertReads?.(given)
+  checkCriticModel(critic, given, purpose)
   if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
   return given
+}
+
+/** @param start the policy's, where it is there. @throws CheckpointError for a critic's model that cannot be used beside it */
+const checkCriticModel = (critic: TrainingConfig['critic'], start: string | null, purpose: RunMode): void => {
+  const folder = critic?.own?.folder ?? null
+  if (folder === null || modelMayBeMissing(folder, purpose)) return
+  const model = wholeModel(folder, 'critic.own.folder')
+  if (start !== null) assertSameTokenizer(start, model, 'critic.own.folder')
 }
 
 const givenModel = (

@@ -12,6 +12,7 @@ import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
+import { ownCriticSource } from './critic.ts'
 import { withJudgingTime } from './judging.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
@@ -90,11 +91,15 @@ export const runMethod = async (
           runSftRecipe(phaseConfig(coldStart!, monitors), phase),
         )
     if (folder === null) return STOPPED
-    const source = { lora: model.lora ?? undefined, seed, ...(critic && { valueHead: true }) }
+    const source = {
+      ...{ lora: model.lora ?? undefined, seed },
+      ...(critic && critic.own === undefined && { valueHead: true }),
+    }
     return learn({
       ...open,
       folder,
-      openPolicy: (from = folder) => open.use(openPolicy(policy, { folder: from, ...source })),
+      openPolicy: (from = folder) =>
+        open.use(openPolicy(policy, { folder: from, ...source }, ownCriticSource(config, from))),
       train: (learning, recipeFor, metrics) => {
         const timed = async () => withJudgingTime(await recipeFor(), metrics)
         return reinforce(open, learning, config, timed, options.events)

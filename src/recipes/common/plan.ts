@@ -33,7 +33,7 @@ interface Start {
 export type PlannedConfig = Start &
   Pick<
     TrainingConfig,
-    'model' | 'policy' | 'rollout' | 'loss' | 'optimizer' | 'steps' | 'minibatches' | 'epochs'
+    'model' | 'policy' | 'rollout' | 'loss' | 'critic' | 'optimizer' | 'steps' | 'minibatches' | 'epochs'
   > & { evaluation: EvaluatedWork }
 
 /** Lengths in tokens that memory depends on. */
@@ -66,6 +66,24 @@ const describeStart = ({ coldStart, policy, model }: Start): string => {
   return coldStart === null
     ? modelPlace(model.folder!)
     : `cold start of ${coldStart.steps} steps, in this run`
+}
+
+/** A critic of its own: its shape, and what is trained of it; null where there is none, or its shape is not known yet. */
+const ownCriticOf = ({ critic, model }: PlannedConfig, policyShape: ModelConfig | null) => {
+  if (!critic?.own) return null
+  const { folder, lora = model.lora } = critic.own
+  const shape = folder === null ? policyShape : knownShape(folder)
+  return shape && { shape, lora }
+}
+
+const criticLine = ({ critic }: PlannedConfig, own: ReturnType<typeof ownCriticOf>): string[] => {
+  if (!critic?.own) return []
+  const { folder } = critic.own
+  const sizes = own && modelTensors(own.shape, own.lora)
+  const counts = sizes && `: ${formatCount(sizes.total)} parameters, trained ${formatCount(sizes.trained)}`
+  return [
+    `critic       of its own, from ${folder === null ? "the policy's start" : modelPlace(folder)}${counts ?? ''}`,
+  ]
 }
 
 const hasReference = ({ kl }: LossSpec): boolean => kl.kind !== 'none' && kl.coef > 0
@@ -102,6 +120,7 @@ const stepWorkOf = (
     microBatchTokens: own?.microBatchTokens ?? DEFAULT_MICRO_BATCH,
     recompute: recomputes(policy),
     supervised: false,
+    ownCritic: Boolean(config.critic?.own),
   }
 }
 
@@ -129,6 +148,7 @@ const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWo
     ...{ lora, reference, sequence },
     secondEngine: 'sampler' in policy && policy.sampler !== null,
     engines: enginesOf(policy, () => shape),
+    critic: ownCriticOf(config, shape),
     ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
     sampleBits: policy.sampleBits,
     draws: [
@@ -202,6 +222,7 @@ export const methodPlan = (
       sizes === null
         ? 'parameters   unknown before the model is there'
         : `parameters   ${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${adapter}`,
+      ...criticLine(config, ownCriticOf(config, shape)),
       ...words.lines,
       `optimiser    ${algorithm}AdamW, ${learning}learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       ...words.evaluation,

@@ -88,7 +88,7 @@ export type TimedWork = Omit<StepWork, 'judges' | 'microBatchTokens' | 'critic'>
 
 /**
  * Seconds of learning: forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth
- * counting.
+ * counting; a critic of its own reads and learns as much as the policy.
  * @param learntShare of the groups: those with a spread, where others are left out
  */
 export const learningTime = (
@@ -98,10 +98,13 @@ export const learningTime = (
   speed: Speed,
   learntShare = 1,
 ): number => {
-  const { lora, reference, epochs, minibatches, recompute, supervised, trained } = work
-  const passes = Number(reference) + ((lora ? 2 : 3) + Number(recompute)) * epochs * learntShare
+  const { lora, reference, epochs, minibatches, recompute, supervised, trained, ownCritic = false } = work
+  const models = 1 + Number(ownCritic)
+  const learning = ((lora ? 2 : 3) + Number(recompute)) * epochs * learntShare
+  const passes = Number(reference) + Number(ownCritic) + models * learning
   const flops = supervised ? speed.trainFlops : speed.groupTrainFlops
-  return (scoringFlop(size, draws) * passes) / flops + epochs * minibatches * speed.optimizer * trained
+  const steps = models * epochs * minibatches
+  return (scoringFlop(size, draws) * passes) / flops + steps * speed.optimizer * trained
 }
 
 /** Tokens of a role's samples, as a run had them. */

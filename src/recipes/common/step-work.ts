@@ -40,6 +40,8 @@ export interface StepWork {
   reference: boolean
   /** A value head on a second pass of the same size. */
   critic: boolean
+  /** In this process the critic is a model of its own and no head: a pass of values and its learning come on top. Default false. */
+  ownCritic?: boolean
   /** Passes that score samples before they are learnt from, beside the reference's. */
   scorings: number
   steps: number

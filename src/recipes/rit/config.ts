@@ -162,7 +162,7 @@ export const ritSchema = z.strictObject({
   ),
   critic: orNull(
     criticSchema,
-    'PPO with a value head, in place of comparing the rollouts of a group; null: GRPO.',
+    'PPO with a critic, in place of comparing the rollouts of a group; null: GRPO.',
   ),
   scaffold: orNull(
     scaffoldSchema,

@@ -55,6 +55,14 @@ describe('plan and run refuse the same, before anything is trained', () => {
       { ...withoutRubricators, reasonerReward: 'outcome', scaffold: {} },
       /scaffold: expected null without rubricators/,
     ],
+    [
+      'a critic of other words',
+      {
+        ...{ coldStart: null, model: { folder: 'package:models/arithmetic-start' } },
+        critic: { own: { folder: 'package:models/packing-start' } },
+      },
+      /critic\.own\.folder: .*packing-start has another tokenizer than .*arithmetic-start/,
+    ],
     ['anchors of no kind', { anchors: {} }, /anchors: expected either file or start, got neither/],
     [
       'labels of a file for made-up questions',
@@ -248,6 +256,23 @@ describe('a plan', () => {
     expect(text).toMatch(
       /198 questions x 16 and once greedily at the start and the end, of each of 7 sets, .*, 40 x \d+ every 50 steps between/,
     )
+  })
+
+  it('counts a critic of its own: the same weights, optimiser and activations again, its values and its learning', () => {
+    const start = { coldStart: null, model: { folder: 'package:models/arithmetic-start' }, steps: 1000 }
+    const [shared, own] = [planOf(start), planOf({ ...start, critic: { own: {} } })]
+    const [head, model] = [shared, own].map(({ json }) => json.memoryBytes as Record<string, number>)
+    expect(model.optimizer).toBe(2 * head.optimizer)
+    expect(model.activations).toBeCloseTo(2 * head.activations, 0)
+    expect(model.total - head.total).toBeCloseTo(
+      model.weights - head.weights + head.optimizer + head.activations,
+      0,
+    )
+    expect(own.json.hours).toBeGreaterThan(shared.json.hours as number)
+    expect(own.lines.join('\n')).toMatch(
+      /critic +of its own, from the policy's start: [\d.]+ thousand parameters, trained [\d.]+ thousand/,
+    )
+    expect(shared.lines.join('\n')).not.toMatch(/^critic +of its own/m)
   })
 
   it('tells of a scaffold, and no minutes where there is not one', () => {

@@ -220,7 +220,7 @@ export const rlcerSchema = z.strictObject({
   critic: criticSchema
     .nullable()
     .prefault({})
-    .describe('PPO with a value head; null: baselines within the question.'),
+    .describe('PPO with a critic; null: baselines within the question.'),
   roles: choice(
     ['sum', 'pooled'],
     'sum',

@@ -77,7 +77,7 @@ export const rlcerPresets: Presets = {
         weightDecay: 0.1,
         maxGradNorm: 1,
       },
-      critic: { learningRate: { kind: 'constant', peak: 1e-5, warmup: 10 } },
+      critic: { learningRate: { kind: 'constant', peak: 1e-5, warmup: 10 }, own: {} },
       // A mini-batch of 64 prompts, both roles' of 32 questions, is one optimiser step.
       minibatches: 1,
       dropZero: false,

@@ -168,7 +168,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
         step: work.anchorCallsPerStep ?? 0,
       }),
       ...judging.lines,
-      `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
+      `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic${critic.own ? ' of its own' : ''}, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
     ],
     evaluation: [
       evaluationLine(config, {

@@ -17,8 +17,8 @@
  * - Questions that are all right or all wrong can have no valid criterion (`rubricator.uninformative`).
  * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`).
  * - Advantages are whitened by role. `critic: null` compares reasoners with their group's mean, and rubricators with the others of
- *   their question. The critic is a head on the policy's trunk. The loss is the sum of both roles' means over tokens (`roles`).
- * - The start: chat models as they come, where the paper's are base models after supervised learning of both roles.
+ *   their question. The critic is a head on the policy's trunk, or a model of its own (`critic.own`); the loss adds up both roles'
+ *   means over tokens (`roles`). The start: chat models as they come, where the paper's are base models after supervised learning.
  * - `rubricDropout` (arXiv 2608.11669), `anchors` (2610.11464), a scaffold of valid criteria, normalisation by part, controls, verifiers.
  */
 

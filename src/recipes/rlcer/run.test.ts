@@ -104,6 +104,7 @@ describe('rlcer on arithmetic', () => {
 
   it.each<[string, object]>([
     ['as it is', {}],
+    ['with a critic of its own', { critic: { own: {}, learningRate: { peak: 1e-2 } } }],
     [
       'with a scaffold, pipelined, without a critic',
       { scaffold: { group: { kind: 'linear' }, decay: { kind: 'constant' } }, critic: null, pipeline: true },
