@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7808,
   plan: 1048,
   policy: 9436,
-  recipes: 22500,
+  recipes: 22524,
   rl: 2467,
   rubric: 4506,
   runs: 10969,

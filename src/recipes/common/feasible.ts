@@ -317,21 +317,41 @@ export const loadLines = (threads: number, load = loadavg()[0], cores = availabl
       ]
 }
 
+/** What of a plan's settings a training service would refuse (`remote.ts`), where it is there. */
+interface TrainedHere {
+  policy: Pick<PolicySettings, 'kind'> & { threads?: number }
+  critic?: unknown
+  model?: { lora?: unknown }
+  rollout?: { temperature: number }
+  reflection?: { enabled: boolean; temperature: number }
+}
+
+/** The settings that have a training service take it. */
+const asServicesTake = ({ critic, model, rollout, reflection }: TrainedHere): string =>
+  [
+    'policy.kind: tinker',
+    ...((critic ?? null) === null ? [] : ['critic: null']),
+    ...((model?.lora ?? null) === null ? [] : ['model.lora: null']),
+    ...((rollout?.temperature ?? 1) === 1 ? [] : ['rollout.temperature: 1']),
+    ...(reflection?.enabled && reflection.temperature !== 1 ? ['reflection.temperature: 1'] : []),
+  ].join(', ')
+
 /**
  * Time and feasibility as a plan prints them; nothing where a server does the work.
  * @param time null where the model is not known yet
  * @param without what the time supposes, and what is not in it
  */
 export const machinePlan = (
-  { policy, critic }: { policy: Pick<PolicySettings, 'kind'> & { threads?: number }; critic?: unknown },
+  config: TrainedHere,
   time: PlannedTime | null,
   memory: MemoryEstimate | null,
   without?: string,
 ): { lines: string[]; json: Partial<PlannedTime> & { here?: Feasibility } } => {
+  const { policy } = config
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
   const hours = time?.hours ?? null
   const here = feasibility({ memory, hours })
-  const elsewhere = `take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${(critic ?? null) === null ? '' : ', critic: null'})`
+  const elsewhere = `take a smaller model or fewer steps, or train it elsewhere (${asServicesTake(config)})`
   const said =
     here.feasible === null
       ? 'unknown before the model is there'

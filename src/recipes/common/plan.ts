@@ -34,7 +34,11 @@ export type PlannedConfig = Start &
   Pick<
     TrainingConfig,
     'model' | 'policy' | 'rollout' | 'loss' | 'critic' | 'optimizer' | 'steps' | 'minibatches' | 'epochs'
-  > & { evaluation: EvaluatedWork }
+  > & {
+    evaluation: EvaluatedWork
+    /** Of rubricem, for what a training service would refuse. */
+    reflection?: { enabled: boolean; temperature: number }
+  }
 
 /** Lengths in tokens that memory depends on. */
 export interface PlannedPrompts {

@@ -181,6 +181,22 @@ describe('the plan', () => {
       'serve Qwen/Qwen3-Embedding-0.6B at http://127.0.0.1:8001/v1, or set memory.embedder to {kind: hashed}',
     ])
       expect(text).toContain(part)
+    // The hint leads into no refusal: what it names, a service takes.
+    expect(text).toContain('train it elsewhere (policy.kind: tinker, reflection.temperature: 1)')
+    const { reflection, ...paper } = rubricemPresets.paper.config as { reflection: object }
+    const there = {
+      kind: 'tinker',
+      url: 'http://127.0.0.1:1',
+      model: 'Qwen/Qwen3-8B',
+      tokenizer: 'models/Qwen3-8B',
+    }
+    const at = (temperature: number) => ({
+      ...paper,
+      policy: there,
+      reflection: { ...reflection, temperature },
+    })
+    expect(() => planned(at(0.7))).toThrow('reflection.temperature: expected 1 with policy.kind tinker')
+    expect(() => planned(at(1))).not.toThrow()
   })
 
   it('has the numbers of the paper', () => {
