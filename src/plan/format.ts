@@ -97,7 +97,9 @@ export const planLines = (plan: RangedPlan, request: PlanRequest): string[] => {
   }
   return [
     ...(work.critic
-      ? ['critic       trained in one process here and by no service: this is for a trainer of your own']
+      ? [
+          'critic       trained in one process here, on GPUs by a service that offers one (ppo_critic, as SkyRL does on its FSDP backend): else this is for a trainer of your own',
+        ]
       : []),
     `model        ${work.model}`,
     `on           ${gpus.gpu.name}:${gpus.count}${work.supervised ? '' : `; sampler: ${copies} ${copies === 1 ? 'copy' : 'copies'} of ${together} GPU each, ${formatInteger(rows)} rows of memory a copy`}`,

@@ -174,7 +174,7 @@ const openCritic = async (settings: LocalPolicySettings, source: ModelSource): P
 /**
  * Opens the policy that the settings name; the caller closes it.
  * @param source the model; of one on a server its folder is that of its words, and an adapter is made of `settings.lora`
- * @param critic the model of a critic of its own
+ * @param critic the model of a critic of its own; on a server it is that of the policy
  * @throws CheckpointError and others from loading; TinkerError from a server; nothing is left running then
  */
 export const openPolicy = async (
@@ -182,8 +182,9 @@ export const openPolicy = async (
   source: ModelSource,
   critic: ModelSource | null = null,
 ): Promise<Policy> => {
+  if (isRemote(settings)) return openTinker(settings, source, critic !== null)
   const policy = await openAlone(settings, source)
-  if (critic === null || isRemote(settings)) return policy
+  if (critic === null) return policy
   try {
     const { CriticPolicy } = await import('./critic-policy.ts')
     return new CriticPolicy(policy, await openCritic(settings, critic))
@@ -193,8 +194,10 @@ export const openPolicy = async (
   }
 }
 
-const openAlone = async (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
-  if (isRemote(settings)) return openTinker(settings, source)
+const openAlone = async (
+  settings: Exclude<AnyPolicySettings, TinkerSettings>,
+  source: ModelSource,
+): Promise<Policy> => {
   const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
   if (sampler !== null) {
     const { PairedPolicy } = await import('./local/paired-policy.ts')

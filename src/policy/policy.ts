@@ -258,7 +258,12 @@ export interface Policy {
 }
 
 /** What estimates rewards to come: its scores have values, and it learns the value term of a loss. A policy with a value head is one. */
-export type CriticModel = Pick<
-  Policy,
-  'score' | 'refuses' | 'accumulate' | 'step' | 'save' | 'load' | 'forget' | 'close'
->
+export interface CriticModel
+  extends Pick<Policy, 'refuses' | 'accumulate' | 'step' | 'save' | 'load' | 'forget' | 'close'> {
+  score(items: readonly ScoreItem[], options?: LogprobOptions): Promise<Pick<TokenScores, 'values'>[]>
+  /**
+   * Asked once before anything is sampled, where only an answer tells that there is a critic at all.
+   * @throws TinkerError where there is none
+   */
+  assertThere?(): Promise<void>
+}

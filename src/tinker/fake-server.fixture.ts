@@ -42,7 +42,8 @@ export interface FakeModel {
 export interface FakeService {
   /** Losses that requests are refused for. */
   refuses?(lossFn: string): boolean
-  create(lora: { rank: number; seed?: number }): Promise<FakeModel>
+  /** @param role as the request says, which a server need not know of */
+  create(lora: { rank: number; seed?: number }, role: unknown): Promise<FakeModel>
   base(): Promise<FakeSampler>
 }
 
@@ -296,7 +297,10 @@ export class FakeServer {
         if (lora.rank > (this.#options.maxRank ?? 64))
           throw new Error(`LoRA rank ${lora.rank} must be between 1 and 64`)
         const id = `model_${++this.#ids}`
-        this.#models.set(id, { model: await this.#service.create(lora), turn: Promise.resolve() })
+        this.#models.set(id, {
+          model: await this.#service.create(lora, body.model_role),
+          turn: Promise.resolve(),
+        })
         return { json: { model_id: id } }
       })
     },

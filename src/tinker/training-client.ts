@@ -71,12 +71,16 @@ export class TrainingClient {
     this.#dialect = dialect
   }
 
-  /** @throws TinkerError for a model that the server does not have, or a rank that it does not allow */
+  /**
+   * @param role `critic`: a model with a value head in place of a vocabulary's; SkyRL's (a9564572e, `model_role`), not of the protocol
+   * @throws TinkerError for a model that the server does not have, or a rank that it does not allow
+   */
   static async create(
     session: TinkerSession,
     baseModel: string,
     lora: LoraSettings,
     dialect: TinkerDialect = 'auto',
+    role?: 'critic',
   ): Promise<TrainingClient> {
     const body = {
       session_id: session.id,
@@ -89,6 +93,7 @@ export class TrainingClient {
         train_mlp: lora.trainMlp ?? true,
         train_attn: lora.trainAttn ?? true,
       },
+      ...(role && { model_role: role }),
       type: 'create_model',
     }
     const { connection } = session

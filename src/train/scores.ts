@@ -1,6 +1,6 @@
 /** @file What the policy knows of rollouts that it has drawn: entropies, a critic's values. */
 
-import type { Policy } from '../policy/policy.ts'
+import type { Policy, TokenScores } from '../policy/policy.ts'
 import { type Graded, type Groups, type RatioMode, trainingPrompt } from '../rl/rollout.ts'
 import { ConfigError } from '../util/errors.ts'
 
@@ -12,7 +12,7 @@ export interface ScoringOptions {
 
 /** What the newest weights say of every token, on the prompt that rollouts are trained on: one array a rollout. */
 const scoresOf = async (
-  policy: Pick<Policy, 'score'>,
+  policy: { score(...args: Parameters<Policy['score']>): Promise<Partial<TokenScores>[]> },
   groups: Groups<Graded<unknown, unknown>>,
   { temperature, ratio }: ScoringOptions,
   name: 'entropies' | 'values',

@@ -50,10 +50,12 @@ describe('gradus plan', { timeout: SLOW_MS }, () => {
     expect(few.usual.hours * 3600).toBeCloseTo(few.steps * few.usual.seconds.overlapped, 3)
   })
 
-  it('says that no trainer here has a critic on several GPUs, before anything else', async () => {
+  it('says who has a critic on several GPUs, before anything else', async () => {
     const base = ['plan', 'rlcer', '--preset', 'paper', '--gpus', 'H100:16']
     const { out } = await cli(base)
-    expect(out.split('\n')[1]).toMatch(/critic +trained in one process here and by no service/)
+    expect(out.split('\n')[1]).toMatch(
+      /critic +trained in one process here, on GPUs by a service that offers one \(ppo_critic/,
+    )
     expect((await cli([...base, '--set', 'critic=null'])).out).not.toContain('critic ')
   })
 

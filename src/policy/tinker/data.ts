@@ -51,20 +51,27 @@ export const wireDatum = (
 export const scoredDatum = (item: TokenSequence): WireDatum =>
   wireDatum(item, { weights: new Float32Array(item.tokens.length).fill(1) })
 
+const ofResponses =
+  (name: 'logprobs' | 'values', words: string) =>
+  ({ outputs }: Pick<ForwardBackwardOutput, 'outputs'>, items: readonly TokenSequence[]): Float32Array[] =>
+    items.map((item, i) => {
+      const data = outputs[i]?.[name]?.data
+      const length = sequencePositions(item)
+      if (data?.length === length) return Float32Array.from(data.subarray(length - item.tokens.length))
+      throw new TinkerError(
+        'malformed',
+        `${words} of sequence ${i}: expected ${length}, one a position, got ${data?.length ?? 'none'}`,
+      )
+    })
+
 /**
  * Log-probs of the responses in a result.
  * @throws TinkerError where the server has left some out
  */
-export const responseLogprobs = (
-  { outputs }: Pick<ForwardBackwardOutput, 'outputs'>,
-  items: readonly TokenSequence[],
-): Float32Array[] =>
-  items.map((item, i) => {
-    const data = outputs[i]?.logprobs?.data
-    const length = sequencePositions(item)
-    if (data?.length === length) return Float32Array.from(data.subarray(length - item.tokens.length))
-    throw new TinkerError(
-      'malformed',
-      `log-probs of sequence ${i}: expected ${length}, one a position, got ${data?.length ?? 'none'}`,
-    )
-  })
+export const responseLogprobs = ofResponses('logprobs', 'log-probs')
+
+/**
+ * A critic's estimates before each token of the responses in a result.
+ * @throws TinkerError where the server has left some out
+ */
+export const responseValues = ofResponses('values', 'values')

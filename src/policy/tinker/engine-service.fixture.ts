@@ -8,7 +8,12 @@ import { loraModules } from '../../model/lora-files.ts'
 import type { Datum } from '../../rl/datum.ts'
 import { type LossSpec, lossSchema } from '../../rl/loss.ts'
 import type { FakeModel, FakeSampler, FakeService } from '../../tinker/fake-server.fixture.ts'
-import { type ForwardBackwardRequest, floatTensor, type WireDatum } from '../../tinker/index.ts'
+import {
+  type ForwardBackwardOutput,
+  type ForwardBackwardRequest,
+  floatTensor,
+  type WireDatum,
+} from '../../tinker/index.ts'
 import type { Engine } from '../local/engine.ts'
 import type { ModelSource } from '../local/model-source.ts'
 import { tinyEngine } from '../local/tiny-model.fixture.ts'
@@ -23,6 +28,11 @@ export interface ServiceOptions {
   source?: ModelSource
   /** Whether it hands adapters out. Default true. */
   archives?: boolean
+  /**
+   * `offered`: a critic, as SkyRL has it (a9564572e): one, made after a policy, whose state is loaded by its first request or never.
+   * `refused`: as SkyRL's other backends. `unknown`, the default: the role is overlooked, and the loss has no such name.
+   */
+  critics?: 'offered' | 'refused' | 'unknown'
 }
 
 /** The adapter that the service makes for a client, for a local engine to compare with. */
@@ -171,9 +181,86 @@ class EngineModel implements FakeModel {
   }
 }
 
+const valueLoss = (clip: number): LossSpec =>
+  lossSchema.parse({
+    policy: { kind: 'none' },
+    value: { coef: 1, clip },
+    aggregation: { mode: 'sequence-mean' },
+  })
+
+/** Values in place of log-probs; where its gradient is taken there are none, as SkyRL has it. */
+class EngineCritic implements FakeModel {
+  readonly #engine: Engine
+  #requests = 0
+
+  constructor(source: ModelSource) {
+    this.#engine = tinyEngine({ ...source, valueHead: true })
+  }
+
+  async compute({
+    data,
+    lossFn,
+    config,
+    forwardOnly,
+  }: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {
+    this.#requests++
+    if (lossFn !== 'ppo_critic') throw new Error(`Critic batches must use ppo_critic, got ${lossFn}`)
+    const datums = data.map(datumOf)
+    if (forwardOnly) {
+      const scores = await this.#engine.score(datums)
+      const outputs = scores.map(({ values }) => ({ values: floatTensor(values!) }))
+      return { outputType: 'scalar', outputs, metrics: {} }
+    }
+    const read = ({ inputs }: WireDatum, name: string) => inputs[name].data as Float32Array
+    const { parts } = await this.#engine.accumulate(
+      datums.map(({ weights, ...datum }, i) => ({
+        ...datum,
+        mask: weights!,
+        ...{ returns: read(data[i], 'returns'), oldValues: read(data[i], 'values') },
+      })),
+      { loss: valueLoss(config?.value_clip ?? 0.2) },
+    )
+    return {
+      ...{ outputType: 'scalar', outputs: data.map(() => ({})) },
+      metrics: { 'critic_loss:sum': parts!.value! },
+    }
+  }
+
+  async step({ learning_rate: learningRate }: Record<string, number>) {
+    this.#requests++
+    await this.#engine.step({ learningRate })
+    return {}
+  }
+
+  async save() {
+    this.#requests++
+    const folder = join(mkdtempSync(join(tmpdir(), 'tinker-critic-')), 'state')
+    await this.#engine.save(folder)
+    return folder
+  }
+
+  async load(state: unknown) {
+    if (this.#requests++ > 0) throw new Error('LoadWeights is not permitted after other requests')
+    await this.#engine.load(state as string)
+  }
+
+  snapshot(): never {
+    throw new Error('Sampling is only supported for policy models')
+  }
+}
+
 /** Adapters on one base model, each in an engine of its own. */
 export const engineService = (options: ServiceOptions = {}): FakeService => ({
-  refuses: name => options.lacks?.includes(name) ?? false,
-  create: async lora => new EngineModel(adapterOf(options.source ?? {}, lora), options),
+  refuses: name =>
+    (name === 'ppo_critic' && (options.critics ?? 'unknown') === 'unknown') ||
+    (options.lacks?.includes(name) ?? false),
+  create: async (lora, role) => {
+    const source = adapterOf(options.source ?? {}, lora)
+    if (role === 'critic' && options.critics === 'refused')
+      throw new Error("only supports model_role='policy', got 'critic'")
+    return role === 'critic' && options.critics === 'offered'
+      ? new EngineCritic(source)
+      : new EngineModel(source, options)
+  },
   base: async () => samplerOf(tinyEngine(options.source)),
 })

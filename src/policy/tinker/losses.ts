@@ -67,7 +67,7 @@ export const undoing = (
 /** Why no server of the protocol can compute a loss, in words that follow the setting's name; null where it can. */
 export const tinkerRefusal = ({ value, entropyCoef }: LossSpec): string | null => {
   if (value !== null)
-    return '.value: expected null with policy.kind tinker, whose server has no value head; leave the critic out (advantages relative to the group need none), or train with policy.kind local'
+    return '.value: expected null with policy.kind tinker, whose policy has no value head; leave the term out (advantages relative to the group need none), take a recipe with the setting critic, or train with policy.kind local'
   if (entropyCoef !== 0)
     return `.entropyCoef: expected 0 with policy.kind tinker, whose server returns log-probs of tokens and not the entropy of their distributions, got ${entropyCoef}; leave it out, or train with policy.kind local`
   return null

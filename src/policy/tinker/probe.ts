@@ -106,7 +106,7 @@ const ONE: Batch = { lossFn: 'importance_sampling', scale: 1 }
 
 const strange = (what: string): TinkerError =>
   new TinkerError('malformed', `how the server normalises losses could not be found out: ${what}`, {
-    hint: 'its losses are neither sums, as the protocol says, nor means as SkyRL takes them; gradients would be others than asked for, so nothing is trained',
+    hint: 'its losses are neither sums, as the protocol says, nor means as SkyRL takes them; gradients would be others than asked for, so nothing is trained. Where its optimiser heeds the learning rate alone (SkyRL on its FSDP backend), set policy.reduction to sums',
   })
 
 /** The candidate that a ratio stands for. @throws TinkerError where it is none */

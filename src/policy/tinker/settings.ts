@@ -10,7 +10,9 @@ import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { secretInAddress } from '../../util/secret-words.ts'
 import { natural } from '../../util/setting-shapes.ts'
+import type { CriticPolicy } from '../critic-policy.ts'
 import type { ModelSource } from '../local/model-source.ts'
+import type { CriticModel } from '../policy.ts'
 import { DIALECTS } from '../served/dialect-names.ts'
 import type { AdapterSampler } from './adapter-sampler.ts'
 import type { SplitPolicy } from './split-policy.ts'
@@ -112,6 +114,12 @@ export const tinkerSchema = z.strictObject({
     .default(null)
     .describe('Environment variable with the key; null: the server needs none.'),
   concurrency: natural.default(32).describe('Most groups that are sampled at a time.'),
+  reduction: z
+    .literal('sums')
+    .optional()
+    .describe(
+      "How the server reduces the losses of a batch. Absent: measured in a few steps of a model that is then deleted. `sums`: as the protocol says, without measuring, for servers whose optimiser uses the learning rate alone (SkyRL's FSDP backend). An answer that is lost then ends the run.",
+    ),
   patienceMinutes: z
     .number()
     .positive()
@@ -174,32 +182,48 @@ const seedNumber = (seed: number | string = 0): number =>
 /**
  * Has an adapter made on the server that the settings name.
  * @param source the folder with the model's words, and the run's seed; what else it says is the server's matter
+ * @param critic whether a critic is made beside it
  * @throws ConfigError without the key; TinkerError as `TinkerPolicy.start`
  */
 export const openTinker = async (
   settings: TinkerSettings,
   { folder, seed }: Pick<ModelSource, 'folder' | 'seed'>,
+  critic = false,
   env: NodeJS.ProcessEnv = process.env,
-): Promise<TinkerPolicy | SplitPolicy> => {
-  const { url, model, lora, concurrency, patienceMinutes, download, sampler: samplerSettings } = settings
+): Promise<TinkerPolicy | SplitPolicy | CriticPolicy> => {
+  const { url, model, lora, concurrency, patienceMinutes, download, reduction } = settings
   const { rank, attention, mlp, unembed } = lora
   const apiKey = readKey(settings, env, 'policy.apiKeyEnv')
   // First, because it costs nothing to find out that it is not there.
-  const sampler = samplerSettings && (await openSampler(samplerSettings, settings))
+  const sampler = settings.sampler && (await openSampler(settings.sampler, settings))
   try {
     const { TinkerPolicy } = await import('./tinker-policy.ts')
     const trainer = await TinkerPolicy.start({
-      ...{ url, model, folder, concurrency, download, apiKey },
+      ...{ url, model, folder, concurrency, download, apiKey, reduction },
       patienceMs: patienceMinutes * 60_000,
       lora: { rank, seed: seedNumber(seed), trainAttn: attention, trainMlp: mlp, trainUnembed: unembed },
     })
-    if (!sampler) return trainer
-    const { SplitPolicy } = await import('./split-policy.ts')
-    return await SplitPolicy.start(trainer, sampler)
+    const own = critic ? await besides(trainer) : null
+    const policy = sampler ? await splitOf(trainer, sampler) : trainer
+    if (own === null) return policy
+    const { CriticPolicy } = await import('../critic-policy.ts')
+    return new CriticPolicy(policy, own)
   } catch (error) {
     await sampler?.close()
     throw error
   }
+}
+
+/** @throws TinkerError where the server makes no critic; the policy is closed then */
+const besides = (trainer: TinkerPolicy): Promise<CriticModel> =>
+  trainer.createCritic().catch(async error => {
+    await trainer.close()
+    throw error
+  })
+
+const splitOf = async (trainer: TinkerPolicy, sampler: AdapterSampler): Promise<SplitPolicy> => {
+  const { SplitPolicy } = await import('./split-policy.ts')
+  return SplitPolicy.start(trainer, sampler)
 }
 
 const openSampler = async (

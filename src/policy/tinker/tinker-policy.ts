@@ -1,6 +1,5 @@
 /** @file A policy that is elsewhere: a LoRA in training on a server of the Tinker protocol. Sends tokens, hears log-probs. */
 
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
@@ -14,7 +13,7 @@ import {
   type TinkerSession,
   TrainingClient,
 } from '../../tinker/index.ts'
-import { CheckpointError, UsageError } from '../../util/errors.ts'
+import { UsageError } from '../../util/errors.ts'
 import type {
   LogprobOptions,
   Policy,
@@ -27,16 +26,22 @@ import type {
   TokenScores,
 } from '../policy.ts'
 import { type AdapterFiles, writeAdapter } from './adapter-sampler.ts'
-import { ADAPTER_FOLDER, type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
+import {
+  ADAPTER_FOLDER,
+  freshName,
+  lostState,
+  readableReference,
+  savedState,
+  writeReference,
+} from './checkpoint.ts'
+import { ServerCritic } from './critic.ts'
 import { responseLogprobs, scoredDatum } from './data.ts'
 import { type Normalisation, tinkerRefusal } from './losses.ts'
-import { type OpenTraining, openTraining, type TinkerOptions } from './open-training.ts'
+import { adamOf, inGoodTime, type OpenTraining, openTraining, type TinkerOptions } from './open-training.ts'
 import { ReferenceModel } from './reference.ts'
 import { sampleGroups } from './sampling.ts'
 import { assertTemperature, ServerGradient } from './server-gradient.ts'
 
-/** How long a server that is left is waited for. */
-const FAREWELL_MS = 5000
 /** Names under which servers tell the norm of a step's gradient. */
 const GRADIENT_NORM = /grad(ient)?_?(norm|l2)/i
 
@@ -164,21 +169,12 @@ export class TinkerPolicy implements Policy {
 
   async step({ gradient: _, ...options }: StepOptions): Promise<StepStats> {
     this.#sampler = null
-    const {
-      learningRate,
-      beta1 = 0.9,
-      beta2 = 0.999,
-      epsilon = 1e-8,
-      weightDecay = 0,
-      maxGradNorm = 1,
-    } = options
     const { result } = await this.#inOrder(async () => {
       this.#gradient.assertWhole()
       await this.#sampling
       this.#gradient.use()
       this.#isFresh = false
-      const adam = { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm: maxGradNorm }
-      const request = this.#client.optimStep(adam)
+      const request = this.#client.optimStep(adamOf(options))
       await request.submitted
       this.#steps++
       return { result: request.result }
@@ -186,6 +182,11 @@ export class TinkerPolicy implements Policy {
     const metrics = await result
     const name = Object.keys(metrics).find(key => GRADIENT_NORM.test(key))
     return name === undefined ? {} : { gradNorm: metrics[name] }
+  }
+
+  /** A critic beside it, where the server offers one. @throws TinkerError where it makes none */
+  createCritic(): Promise<ServerCritic> {
+    return ServerCritic.create(this.#session, this.#options, this.#client.isIdempotent)
   }
 
   async freezeReference(): Promise<void> {
@@ -246,26 +247,20 @@ export class TinkerPolicy implements Policy {
 
   async load(folder: string): Promise<void> {
     const { model, lora } = this.#options
-    const reference = readReference(folder)
-    const { state, steps } = reference
-    if (reference.model !== model || reference.rank !== lora.rank || state === null)
-      throw new CheckpointError(
-        `${folder}: expected the state of an adapter of rank ${lora.rank} for ${model}, got ${state === null ? 'weights to sample from' : `one of rank ${reference.rank} for ${reference.model}`}`,
-        { hint: 'set policy.model and policy.lora as they were' },
-      )
+    const saved = savedState(folder, { model, rank: lora.rank })
     this.#sampler = null
     await this.#inOrder(async () => {
-      await this.#client.load(state, true).catch(error => {
-        throw lostState(error, state, reference.url)
+      await this.#client.load(saved.state, true).catch(error => {
+        throw lostState(error, saved)
       })
       this.#gradient.renew()
       this.#isFresh = false
-      this.#steps = steps
+      this.#steps = saved.steps
     })
   }
 
   forget(folder: string): () => Promise<void> {
-    const { state, sampler } = readable(folder) ?? { state: null, sampler: null }
+    const { state, sampler } = readableReference(folder) ?? { state: null, sampler: null }
     const { connection } = this.#session
     return async () => {
       await Promise.allSettled([
@@ -277,13 +272,7 @@ export class TinkerPolicy implements Policy {
 
   /** Lets the server forget the model, as far as it can be had; checkpoints stay. */
   async close(): Promise<void> {
-    const farewell = Promise.allSettled([this.#reference?.close(), this.#client.unload()])
-    let timer: NodeJS.Timeout | undefined
-    const enough = new Promise(resolve => {
-      timer = setTimeout(resolve, FAREWELL_MS)
-    })
-    await Promise.race([farewell, enough])
-    clearTimeout(timer)
+    await inGoodTime([this.#reference?.close(), this.#client.unload()])
     this.#session.close()
     await this.#session.connection.close()
   }
@@ -299,25 +288,4 @@ const takeAdapter = async (connection: Connection, path: string): Promise<Adapte
     `${connection.origin}: expected an archive of the adapter, which policy.sampler is to sample from, got none`,
     { hint: 'set policy.sampler to null: the training service then samples itself' },
   )
-}
-
-/** What a folder says of a checkpoint; null for a damaged one. */
-const readable = (folder: string): CheckpointReference | null => {
-  try {
-    return readReference(folder)
-  } catch {
-    return null
-  }
-}
-
-/** No two checkpoints of a server have the same name, not even after a save that was repeated. */
-const freshName = (name: string): string => `gradus-${name}-${randomBytes(4).toString('hex')}`
-
-/** Whether the server could not be asked, or has been and does not have it. */
-const lostState = (error: unknown, state: string, url: string): unknown => {
-  if (!(error instanceof TinkerError) || !['missing', 'failed', 'refused'].includes(error.kind)) return error
-  return new CheckpointError(`${url} does not have the checkpoint ${state} any more (${error.message})`, {
-    hint: 'a server that was started anew must be given the storage of the one before; else name an earlier checkpoint, or begin again with another --out',
-    cause: error,
-  })
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { modelPath } from '../../model/model-place.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
+import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
@@ -45,22 +46,28 @@ export const criticSchema = z.strictObject({
         'Train an adapter of it; null: all of its weights. Absent: as `model.lora`.',
       ),
     }),
-    'A separate critic, as in the paper: a second model with a value head, which alone learns from the value loss. It computes on the processor, in turn with the policy, and takes about as much memory and learning time again. Absent: a value head on the layers of the policy, which the value loss then trains as well.',
+    'A separate critic, as in the paper: a second model with a value head, which alone learns from the value loss. It computes on the processor, in turn with the policy, and takes about as much memory and learning time again. The critic of a training service is always separate, with the model and adapter of the policy. Absent: a value head on the layers of the policy, which the value loss then trains as well.',
   ),
 })
 export type Critic = z.output<typeof criticSchema>
 
+interface WithCritic {
+  critic?: Critic | null
+  policy: PolicySettings | PipelinedPolicySettings
+}
+
+/** Whether there is a critic that is a model of its own, as those of servers are. */
+export const hasOwnCritic = ({ critic = null, policy }: WithCritic): boolean =>
+  critic !== null && (isRemote(policy) || critic.own !== undefined)
+
 /** The model of a critic of its own; null where there is none. @param start the model that the policy starts from */
 export const ownCriticSource = (
-  {
-    critic,
-    model,
-    seed,
-  }: { critic?: Critic | null; model: { lora: LoraConfig | null }; seed: number | string },
+  config: WithCritic & { model: { lora: LoraConfig | null }; seed: number | string },
   start: string,
 ): ModelSource | null => {
-  if (!critic?.own) return null
-  const { folder, lora = model.lora } = critic.own
+  if (!hasOwnCritic(config)) return null
+  const { critic, model, seed } = config
+  const { folder = null, lora = model.lora } = critic?.own ?? {}
   return { folder: folder === null ? start : modelPath(folder), lora: lora ?? undefined, seed }
 }
 

@@ -292,13 +292,26 @@ export const feasibility = ({ memory, hours }: Needs, available = memoryHere()):
   return { feasible: because.length > 0 ? false : isKnown ? true : null, because, refused }
 }
 
-/** Before all else, where this machine cannot do it and nothing else here can as it is. */
-export const criticLines = (here: Feasibility | undefined, hasCritic: boolean): string[] =>
-  hasCritic && here?.feasible === false
+const OFFERS_CRITIC = 'offers one (ppo_critic, as SkyRL does on its FSDP backend)'
+const WITHOUT_CRITIC = 'a reward is then compared with those of its group, in place of PPO'
+
+/** Before all else: a critic that this machine is too small for, or that a server may not have. Nobody is asked. */
+export const criticLines = (
+  policy: Pick<PolicySettings, 'kind'>,
+  here: Feasibility | undefined,
+  hasCritic: boolean,
+): string[] => {
+  if (!hasCritic) return []
+  if (policy.kind === 'tinker')
+    return [
+      `critic       needs a server that ${OFFERS_CRITIC}: the run asks for it first, and ends there where there is none. critic: null needs none: ${WITHOUT_CRITIC}`,
+    ]
+  return here?.feasible === false
     ? [
-        'critic       learns in this process alone, and not at this size; no training service has a value head. With critic: null one trains it: a reward is then compared with those of its group, in place of PPO',
+        `critic       is not learnt at this size in this process, but by a training service that ${OFFERS_CRITIC}. With critic: null any service trains it: ${WITHOUT_CRITIC}`,
       ]
     : []
+}
 
 /** From this much longer on, other work on this machine is reported. */
 const SLOWER = 1.25
@@ -330,7 +343,7 @@ interface TrainedHere {
 const asServicesTake = ({ critic, model, rollout, reflection }: TrainedHere): string =>
   [
     'policy.kind: tinker',
-    ...((critic ?? null) === null ? [] : ['critic: null']),
+    ...((critic ?? null) === null ? [] : ['critic: null unless it offers one']),
     ...((model?.lora ?? null) === null ? [] : ['model.lora: null']),
     ...((rollout?.temperature ?? 1) === 1 ? [] : ['rollout.temperature: 1']),
     ...(reflection?.enabled && reflection.temperature !== 1 ? ['reflection.temperature: 1'] : []),

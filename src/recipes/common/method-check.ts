@@ -5,7 +5,7 @@ import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { isRemote } from '../../policy/open.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { withCriticLoss } from './critic.ts'
+import { hasOwnCritic, withCriticLoss } from './critic.ts'
 import { checkMemoryFile, type LessonMemorySettings } from './lessons-config.ts'
 import { assertActions, assertLoss, modelMayBeMissing, type RunMode, refuse } from './refuse.ts'
 import { checkRemote, remoteTokenizerFolder, type ServerLacks } from './remote.ts'
@@ -45,11 +45,12 @@ export const checkMethod = (
 ): string | null => {
   const { policy, loss, critic = null, memory, coldStart = null } = config
   checkRemote(config, purpose, starts, [
-    critic !== null && [
-      'critic',
-      'null with policy.kind tinker, whose server has no value head',
-      'set critic to null (a reward is then compared with those of its group)',
-    ],
+    critic?.own !== undefined &&
+      (critic.own.folder !== null || critic.own.lora !== undefined) && [
+        'critic.own',
+        "nothing in it with policy.kind tinker, whose critic has the policy's model and adapter",
+        'set it to {}',
+      ],
     ...remote,
   ])
   settings()
@@ -58,7 +59,7 @@ export const checkMethod = (
       'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
       'set pipeline to true, or policy.sampler to null',
     )
-  const head = critic?.own ? null : critic
+  const head = hasOwnCritic(config) ? null : critic
   assertLoss(policy, config.critic === undefined ? loss : withCriticLoss(loss, head), head !== null)
   assertActions(config)
   if (memory) checkMemoryFile(memory, purpose)

@@ -12,7 +12,7 @@ import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { ownCriticSource } from './critic.ts'
+import { hasOwnCritic, ownCriticSource } from './critic.ts'
 import { withJudgingTime } from './judging.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
@@ -93,7 +93,7 @@ export const runMethod = async (
     if (folder === null) return STOPPED
     const source = {
       ...{ lora: model.lora ?? undefined, seed },
-      ...(critic && critic.own === undefined && { valueHead: true }),
+      ...(critic && !hasOwnCritic(config) && { valueHead: true }),
     }
     return learn({
       ...open,

@@ -80,8 +80,8 @@ const ownCriticOf = ({ critic, model }: PlannedConfig, policyShape: ModelConfig 
   return shape && { shape, lora }
 }
 
-const criticLine = ({ critic }: PlannedConfig, own: ReturnType<typeof ownCriticOf>): string[] => {
-  if (!critic?.own) return []
+const criticLine = ({ critic, policy }: PlannedConfig, own: ReturnType<typeof ownCriticOf>): string[] => {
+  if (!critic?.own || isRemote(policy)) return []
   const { folder } = critic.own
   const sizes = own && modelTensors(own.shape, own.lora)
   const counts = sizes && `: ${formatCount(sizes.total)} parameters, trained ${formatCount(sizes.trained)}`
@@ -221,7 +221,7 @@ export const methodPlan = (
   const { algorithm = '', learning = '' } = words
   return {
     lines: [
-      ...criticLines(machine.json.here, prompts.critic === true),
+      ...criticLines(policy, machine.json.here, prompts.critic === true),
       `model        ${work.model}${words.start ?? ''}`,
       sizes === null
         ? 'parameters   unknown before the model is there'

@@ -49,6 +49,11 @@ describe('what a run asks of a server', () => {
     )
     const talking = reinforcementWork({ prices: null }, 1, [{ ...role, turns: 3 }], learning(), none)
     expect(talking.requests - plain.requests).toBe(32 * 2 + 2 * 2)
+    // A critic reads every rollout, in a request, and learns from it, in two with a step each.
+    const critic = reinforcementWork({ prices: null }, 1, [role], { ...learning(), critic: {} }, none)
+    expect(critic.prefillTokens - plain.prefillTokens).toBe(32 * 30)
+    expect(critic.trainedTokens).toBe(2 * plain.trainedTokens)
+    expect(critic.requests - plain.requests).toBe(1 + 2 * 2)
     const between = { every: 10, problems: 5, problemsAtStart: 2, problemsBetween: 3, samplesBetween: 4 }
     const work = reinforcementWork({ prices: null }, 25, [role], learning(), between)
     // After 10 and 20, and at both ends.

@@ -80,6 +80,8 @@ interface Learning {
   epochs: number
   /** Passes of a teacher over what is learnt from. Default 0. */
   taught?: number
+  /** Null, or absent: none. One is a second model: it reads all that is learnt from, and learns from it. */
+  critic?: object | null
 }
 
 /**
@@ -89,23 +91,27 @@ interface Learning {
 const learningOf = (
   roles: readonly RoleWork[],
   steps: number,
-  { loss, minibatches, epochs, taught = 0 }: Learning,
+  { loss, minibatches, epochs, taught = 0, critic = null }: Learning,
   corrected: boolean,
 ) => {
   const passes = isNamed(loss) ? 1 : 2
   const withReference = Number(loss.kl.kind !== 'none' && loss.kl.coef > 0)
+  const critics = Number(critic !== null)
   let trained = 0
   let scored = 0
   let requests = 0
   for (const { groups, samples, promptTokens, newTokens, steps: own = steps } of roles) {
     const rollouts = groups * samples
     const tokens = rollouts * (promptTokens + newTokens)
-    trained += own * epochs * tokens
-    scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected) + taught)
+    trained += (1 + critics) * own * epochs * tokens
+    scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected) + taught + critics)
     const chunks = Math.ceil(rollouts / minibatches / MAX_CHUNK_DATUMS)
     requests +=
       own *
-      (epochs * minibatches * (passes * chunks + 1) + (withReference + Math.ceil(taught)) * rollouts + 1)
+      (epochs * minibatches * (passes * chunks + 1 + critics * (chunks + 1)) +
+        (withReference + Math.ceil(taught)) * rollouts +
+        critics * Math.ceil(rollouts / MAX_CHUNK_DATUMS) +
+        1)
   }
   return { trained, scored, requests }
 }

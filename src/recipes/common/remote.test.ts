@@ -43,8 +43,11 @@ const UNABLE: [recipe: string, more: Record<string, unknown>, message: RegExp][]
     { loss: { preset: 'gradus:ruscarl', entropyCoef: 0.01 } },
     /loss\.entropyCoef: expected 0 with policy\.kind tinker/,
   ],
-  ['rlcer', { critic: {} }, /critic: expected null with policy\.kind tinker.*set critic to null/],
-  ['rit', { critic: {} }, /critic: expected null with policy\.kind tinker/],
+  [
+    'rlcer',
+    { critic: { own: { lora: null } } },
+    /critic\.own: expected nothing in it with policy\.kind tinker.*set it to \{\}/,
+  ],
   ['rlcer', { rubricator: { constrained: true } }, /rubricator\.constrained: expected false/],
   ['rubricem', { reflection: { temperature: 0.7 } }, /reflection\.temperature: expected 1.*got 0\.7/],
   ['rubric-as-reward', { softCriteria: 'learned' }, /softCriteria: expected another than "learned"/],
@@ -79,6 +82,14 @@ describe('a policy on a server', () => {
     const { plan, run } = await refusals(RECIPES.ruscarl, keyed, dir)
     expect(plan).toBeNull()
     expect(run).toMatch(/policy\.apiKeyEnv: the environment variable GRADUS_NO_SUCH_KEY is not set/)
+  })
+
+  it('says before all else that a critic has to be offered, and what is without one', () => {
+    const { schema, plan } = RECIPES.rlcer
+    const { lines } = plan(schema.parse({ ...ABLE.rlcer, critic: {} }))
+    expect(lines[0]).toMatch(
+      /^critic {7}needs a server that offers one \(ppo_critic.*critic: null needs none: a reward is then compared with those of its group/,
+    )
   })
 
   it('says how to get the words of a model that only the server has, and takes a folder that lacks the weights', () => {

@@ -30,7 +30,11 @@ export const existingModel = (path: string, key: string): string => {
 }
 
 const elsewhere = (folder: string, key: string): CheckpointError => {
-  const { url, sampler } = readReference(folder)
+  const { url, sampler, state } = readReference(folder)
+  if (sampler === null)
+    return new CheckpointError(`${key}: ${folder} is a critic on the server ${url}, as ${state}`, {
+      hint: "name the policy's checkpoint, the folder above",
+    })
   return new CheckpointError(`${key}: the weights of ${folder} are on the server ${url}, as ${sampler}`, {
     hint: `fetch the adapter, where the server hands it out, and name its folder: \`curl -L ${url}${archivePath(sampler)} | tar x\``,
   })

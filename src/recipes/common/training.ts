@@ -86,7 +86,7 @@ export const phaseOf = (
 /**
  * Trains from the start or from the session's checkpoint. The reference of a KL term is the model that the run started from,
  * an adapter with what it had learnt; also after a resume.
- * @throws ConfigError before anything is sampled, for a loss that the policy cannot compute
+ * @throws ConfigError, TinkerError before anything is sampled, for a loss that the policy cannot compute, or a critic that is none
  * @param recipeFor makes the recipe while the policy still is that model
  */
 export const reinforce = async <Rolled>(
@@ -102,6 +102,7 @@ export const reinforce = async <Rolled>(
   const recipe = await recipeFor()
   const saved = from?.dir ?? fork
   if (saved !== null) await policy.load(saved)
+  await policy.critic?.assertThere?.()
   events.onPhase?.({ name: 'reinforcement', steps: config.steps, done: from?.step ?? 0 })
   const { train } = await import('../../train/loop.ts')
   const settings = { ...loopSettings(config, configHash), ...progressOf(from) }

@@ -242,10 +242,12 @@ describe('a plan', () => {
     })
     const text = lines.join('\n')
     // What can be done about a critic of this size comes first.
-    expect(lines[0]).toMatch(/^critic +learns in this process alone.* With critic: null one trains it/)
-    expect(text).toContain('or train it elsewhere (policy.kind: tinker, critic: null)')
+    expect(lines[0]).toMatch(
+      /^critic +is not learnt at this size in this process, .*ppo_critic.* With critic: null any service trains it: a reward/,
+    )
+    expect(text).toContain('or train it elsewhere (policy.kind: tinker, critic: null unless it offers one)')
     const loo = rlcerSchema.parse({ ...rlcerEntry.presets.paper.config, critic: null })
-    expect(planRlcer(loo).lines.join()).not.toMatch(/critic +learns|critic: null/)
+    expect(planRlcer(loo).lines.join()).not.toMatch(/critic +is not learnt|critic: null/)
     expect(text).toMatch(
       /data\/dapo-math-17k\.jsonl and data\/aime24\.jsonl and data\/aime25\.jsonl and .*17,000 questions to train on, 598 to test on/,
     )

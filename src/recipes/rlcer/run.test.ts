@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { engineService } from '../../policy/tinker/engine-service.fixture.ts'
 import { readEvals, readMetrics, readRollouts, readRubricRows, withoutTimings } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { writeQuestions } from '../../tasks/questions/rows.fixture.ts'
+import { FakeServer } from '../../tinker/fake-server.fixture.ts'
 import { rlcerSchema } from './config.ts'
 import { EVALUATED_SETS } from './evaluate-rubrics.ts'
 import { runRlcer } from './run.ts'
@@ -118,6 +120,43 @@ describe('rlcer on arithmetic', () => {
       expect(readMetrics(join(folder, `${name} stopped`))).toHaveLength(2)
       await train(`${name} stopped`, more, true)
       expect(rowsOf(`${name} stopped`)).toEqual(rowsOf(`${name} whole`))
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'learns on a training service that offers a critic, and goes on there',
+    async () => {
+      const server = new FakeServer(engineService({ source: { folder: model }, critics: 'offered' }))
+      try {
+        const url = await server.listen()
+        const more = {
+          policy: {
+            ...{ kind: 'tinker', url, model: 'tiny', tokenizer: model },
+            lora: { rank: 4 },
+            reduction: 'sums',
+          },
+          ...{ model: {}, critic: { learningRate: { peak: 1e-2 } }, steps: 2 },
+          rubricator: { ...tiny.rubricator, constrained: false },
+          evaluation: { problems: 2, hinted: false, rubrics: 0 },
+        }
+        await train('service', more, false, 1)
+        await train('service', more, true)
+        const { metrics } = rowsOf('service')
+        expect(metrics.map(({ step }) => step)).toEqual([1, 2])
+        const learnt = server.bodies.flatMap(({ path, body }) =>
+          path === 'forward_backward'
+            ? [body.forward_backward_input as { loss_fn: string; loss_fn_config?: object }]
+            : [],
+        )
+        const [of, ppo] = ['ppo_critic', 'ppo'].map(name => learnt.filter(own => own.loss_fn === name))
+        expect([of.length, ppo.length]).toEqual([2, 2])
+        expect(of[0].loss_fn_config).toEqual({ value_clip: 0.5 })
+        const critic = join(folder, 'service', 'checkpoints', 'step-000002', 'critic', 'tinker.json')
+        expect(JSON.parse(readFileSync(critic, 'utf8'))).toMatchObject({ steps: 2, sampler: null })
+      } finally {
+        await server.close()
+      }
     },
     SLOW_MS,
   )

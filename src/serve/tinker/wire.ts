@@ -61,6 +61,7 @@ export const createModelSchema = z.looseObject({
   lora_config: loraSchema.nullish(),
   optimizer_config: adamOnly,
   user_metadata: metadata,
+  model_role: z.literal('policy', { error: 'policy; this server offers no critic' }).nullish(),
 })
 export type CreateModelRequest = z.output<typeof createModelSchema>
 
