@@ -31,6 +31,8 @@ export interface RewardFacts {
   groupsBy?: 'scripted' | 'chat'
   /** Settings that are there of what the verdicts on one response are worth. */
   scoredBy?: readonly string[]
+  /** What a negative control changes: verdicts criterion by criterion, or scores; `ignored`: why nothing that is paid hangs on them. */
+  control?: { of: 'verdicts' | 'scores'; ignored?: string | null }
 }
 
 /** Where a step's criteria are drawn from: what names the draw. */
@@ -71,7 +73,7 @@ export interface RewardOption<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** What makes a score of them in place of the rule so far; absent: that rule. */
   score?(settings: Settings<Shape>, rule: ResponseScoring, nulls?: NullHandling): ResponseScoring
   /** Why no criterion has a part in what is paid under it. */
-  unpaid?(settings: Settings<Shape>): string | null
+  unpaid?(settings: Settings<Shape>, facts: RewardFacts): string | null
   /** What of it draws or inverts what graders say. */
   noise?(settings: Settings<Shape>): string | null
   /** What is paid is another thing than the truth, which is then worth watching beside it. */

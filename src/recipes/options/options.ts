@@ -14,6 +14,7 @@ import {
 } from '../../tasks/scored-response.ts'
 import type { Task, Verdicts } from '../../tasks/task.ts'
 import { mean } from '../../util/statistics.ts'
+import { control } from './control.ts'
 import { criterionGroups } from './criterion-groups.ts'
 import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
 import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
@@ -32,6 +33,7 @@ export const spoiltRewardsShape = spoiltRewards.shape
 
 const OPTIONS: readonly RewardOption[] = [
   spoiltRewards,
+  control,
   rubricDropout,
   scoringRule,
   criterionGroups,
@@ -48,7 +50,7 @@ export const checkOptions = (config: Settings, facts: RewardFacts): void => {
   const scoredBy = Object.keys(verdictOptionsShape).filter(key => config[key] !== undefined)
   const known = { negated: config.noise === 'negated', scoredBy, ...facts }
   for (const option of OPTIONS) {
-    known.unpaid ??= option.unpaid?.(config)
+    known.unpaid ??= option.unpaid?.(config, facts)
     known.noise ??= option.noise?.(config)
   }
   for (const option of OPTIONS) option.refuse?.(config, known)

@@ -68,7 +68,8 @@ export const checkRitSettings = (config: RitConfig): void => {
       : `thinkingBy "${thinkingBy}"`)
   checkLessonMemory(memory, { scaffold, samples: rollout.samples, unjudged })
   checkScaffold(config)
-  checkOptions(config, { unpaid: unpaid(config) })
+  const ignored = config.reward === 'response' ? 'reward "response", which thinking cannot change' : null
+  checkOptions(config, { unpaid: unpaid(config), control: { of: 'scores', ignored } })
   checkGroup(config)
 }
 
@@ -95,7 +96,7 @@ const checkTask = (config: RitConfig): void => {
     )
 }
 
-const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
+const checkReward = ({ reward, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
   const usual = ritSchema.parse({})
   if (reward === 'thinking' && thinkingBy === 'rubric' && rubric.source === 'none')
     refuse(
@@ -116,11 +117,6 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
       `fusion.nulls: expected nothing set with thinkingBy "${thinkingBy}", which judges no criterion by itself`,
       'leave it out',
     )
-  if (reward === 'response' && control !== undefined)
-    refuse(
-      'control: expected nothing with reward "response", which thinking cannot change',
-      'leave control out',
-    )
   const { adaptive } = fusion
   if (adaptive !== null && adaptive.floor > adaptive.ceiling)
     refuse(
@@ -130,11 +126,10 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
 }
 
 /** Why no criterion of thinking has a part in what is paid. */
-const unpaid = ({ reward, rubric, thinkingBy, control, group }: RitConfig): string | null => {
+const unpaid = ({ reward, rubric, thinkingBy, group }: RitConfig): string | null => {
   if (reward === 'response') return 'reward "response", which no criterion of thinking can change'
   if (thinkingBy === 'steps') return 'thinkingBy "steps", which has no criteria'
   if (rubric.source === 'none') return 'rubric.source "none", which has no criteria'
-  if (control === 'random') return 'control "random", which no criterion can change'
   return group?.criterion ? 'group.criterion, which stands in place of the rubric' : null
 }
 

@@ -16,7 +16,7 @@ import type { RitConfig } from './config.ts'
 import { freshShape, type TaskSizes, taskSizes } from './tasks.ts'
 
 /** How both rewards become one. */
-const describeReward = ({ reward, fusion, thinkingBy, normalise, control }: RitConfig): string => {
+const describeReward = ({ reward, fusion, thinkingBy, normalise }: RitConfig): string => {
   const weight = fusion.adaptive ? `alpha from ${fusion.alpha}, adaptive` : `alpha ${fusion.alpha}`
   const what = {
     fused: `thinking and response fused, ${weight}, gate ${fusion.gate}`,
@@ -28,7 +28,6 @@ const describeReward = ({ reward, fusion, thinkingBy, normalise, control }: RitC
     ...(thinkingBy === 'steps' ? ['thinking judged step by step (PRM)'] : []),
     ...(thinkingBy === 'group' ? ['thinking of a group judged in one call'] : []),
     ...(normalise === 'part' ? ['each part normalised apart'] : []),
-    ...(control === undefined ? [] : [`control: ${control}`]),
   ].join('; ')
 }
 

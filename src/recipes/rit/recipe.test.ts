@@ -222,7 +222,7 @@ describe('controls', () => {
     expect(await thinkingOf('shuffled')).toEqual(shuffled)
     const many = Array.from(
       { length: 40 },
-      (_, i) => ({ grade: { thinking: i } }) as Graded<number, RitGrade>,
+      (_, i) => ({ rollout: { key: `${i}` }, grade: { thinking: i } }) as Graded<number, RitGrade>,
     )
     const shuffledBy = (seed: string) =>
       underControl({ control: 'shuffled', seed }, 1, [many])[0].map(({ grade }) => grade.thinking)

@@ -11,6 +11,7 @@ import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { Attempts } from '../common/lessons-memory.ts'
+import { controlledOrder, controlledValue } from '../options/control.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
 import { type CriteriaOptions, scoredTogether } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
@@ -77,7 +78,7 @@ export const verifyThinking = async <Problem>(
   })
 }
 
-type ThoughtConfig = Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion'> & CriteriaOptions
+type ThoughtConfig = Pick<RitConfig, 'thinkingBy' | 'fusion'> & CriteriaOptions
 
 /** Thinking as a task of its own: its rubric is that of thinking, its score what the reward hears of it. */
 const thinkingTask = <Problem>(
@@ -85,7 +86,7 @@ const thinkingTask = <Problem>(
   { task, verifier, stepVerdicts, groups }: RitTask<Problem>,
   rubricOf: (problem: Problem) => Rubric,
 ): ScoredTask<Problem> => {
-  const { thinkingBy, fusion, control, seed } = config
+  const { thinkingBy, fusion } = config
   const read = <Asked extends Item<Problem>>(items: readonly Asked[]) =>
     items.map(item => ({ ...item, response: task.thinking.read(item.tokens) }))
   const nothing = { verdicts: [], wellFormed: true }
@@ -109,10 +110,6 @@ const thinkingTask = <Problem>(
   const heard = scored(own, {
     rubricOf,
     score: (rubric, verdicts) => numberOr(satisfied(rubric, verdicts, fusion.nulls)),
-    noise: {
-      verdicts: verdicts => [...verdicts],
-      score: (score, key) => controlled(control, score, `${seed}/${key}`),
-    },
   })
   return scoredTogether(config, heard, thinkingBy === 'group' && groups ? groups : null)
 }
@@ -125,7 +122,6 @@ export const thoughtGrader = <Problem>(
 ): Pick<RollOutRequest<Problem, RitGrade>, 'grade' | 'gradeBatch' | 'gradeGroup'> => {
   const { task } = ritTask
   const { grade, gradeGroup } = thinkingTask(config, ritTask, rubricOf)
-  const { control, seed } = config
   return {
     gradeBatch: task.gradeBatch,
     async grade(items) {
@@ -144,9 +140,9 @@ export const thoughtGrader = <Problem>(
     ...(gradeGroup && {
       async gradeGroup(problem, rollouts, step) {
         const said = await gradeGroup(problem, rollouts, step)
-        return said.map(({ relative, leftOut }, g) => ({
+        return said.map(({ relative, leftOut }) => ({
           verdicts: [relativeVerdict(relative!)],
-          thinking: controlled(control, relative!.score, `${seed}/${rollouts[g].key}`),
+          thinking: relative!.score,
           leftOut,
         }))
       },
@@ -154,31 +150,23 @@ export const thoughtGrader = <Problem>(
   }
 }
 
-/** The score under a negative control. The same rollout gets the same number, so that a resumed run sees no others. */
-const controlled = (control: RitConfig['control'], thinking: number | null, key: string): number | null => {
-  if (thinking === null) return null
-  if (control === 'random') return new Rng(`random thinking/${key}`).next()
-  return control === 'flipped' ? 1 - thinking : thinking
-}
-
 /**
- * A step's rollouts under the control `shuffled`: the scores of a group's thinking are given to other responses of the group; other
- * controls act on each rollout by itself. A rubric of another question would not do: much of what rubrics ask for is the same for all.
+ * A step's rollouts with the scores of their thinking under the control; `shuffled`: those of other responses of the group. A rubric
+ * of another question would not do: much of what rubrics ask for is the same for all.
  */
 export const underControl = <Problem>(
   { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
   step: number,
   groups: Groups<Graded<Problem, RitGrade>>,
 ): Groups<Graded<Problem, RitGrade>> =>
-  control !== 'shuffled'
-    ? groups
-    : groups.map((group, p) => {
-        const order = new Rng(`shuffled thinking/${seed}/${step}/${p}`).shuffle(group.map((_, i) => i))
-        return group.map((item, i) => ({
-          ...item,
-          grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
-        }))
-      })
+  groups.map((group, p) => {
+    const order = controlledOrder(control, group.length, new Rng(`shuffled thinking/${seed}/${step}/${p}`))
+    return group.map((item, i) => {
+      const rng = new Rng(`random thinking/${seed}/${item.rollout.key}`)
+      const thinking = controlledValue(control, group[order[i]].grade.thinking, rng)
+      return { ...item, grade: { ...item.grade, thinking } }
+    })
+  })
 
 /** Reward and verdicts of a rollout. Those on what is not paid, thinking or answer, are left out: they do not decide about a step. */
 export const saidOf = (

@@ -84,12 +84,12 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'a control without rubricators',
       { ...withoutRubricators, reasonerReward: 'outcome', control: 'flipped' },
-      /control: expected null without rubricators/,
+      /control: expected nothing with rubricator.enabled false, got "flipped"/,
     ],
     [
       'a control of a reward without verdicts',
       { reasonerReward: 'outcome', control: 'flipped' },
-      /control: expected null with reasonerReward "outcome"/,
+      /control: expected nothing with reasonerReward "outcome", which no criterion is part of/,
     ],
     [
       'a control across questions where criteria are chosen',

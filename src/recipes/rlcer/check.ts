@@ -13,6 +13,7 @@ import { startShape } from '../common/plan.ts'
 import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
 import { checkScaffold } from '../common/scaffold.ts'
 import { assertWords, taskModel } from '../common/word-models.ts'
+import type { RewardFacts } from '../options/option.ts'
 import { checkOptions } from '../options/options.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
@@ -59,7 +60,7 @@ const checkRlcerSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
   checkOptions(config, {
-    unpaid: unpaid(config),
+    ...{ unpaid: unpaid(config), control: controlled(config) },
     ...{ evolving: true, unnamed: true },
     allAsked: 'which criteria pay is decided by the verdicts on all of them',
   })
@@ -142,16 +143,7 @@ const checkRubricators = ({ rubricator, reasonerReward, rollout, scaffold }: Rlc
     )
 }
 
-const checkControl = (config: RlcerConfig): void => {
-  const { control, controlAt, reasonerReward, rubricator, rollout } = config
-  const paidByRubrics = reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric'
-  if (control !== null && !rubricator.enabled)
-    refuse(`control: expected null without rubricators, got "${control}"`, 'leave control out')
-  if (control !== null && controlAt === 'reward' && !paidByRubrics)
-    refuse(
-      `control: expected null with reasonerReward "${reasonerReward}", which no verdict is part of, got "${control}"`,
-      'leave control out, or set controlAt to "verdicts"',
-    )
+const checkControl = ({ control, controlAt, rollout }: RlcerConfig): void => {
   if (control === null && controlAt !== 'reward')
     refuse(
       `controlAt: expected nothing set without a control, got "${controlAt}"`,
@@ -171,12 +163,18 @@ const checkControl = (config: RlcerConfig): void => {
 }
 
 /** Why no criterion has a part in what is paid. */
-const unpaid = ({ reasonerReward, control, controlAt }: RlcerConfig): string | null => {
-  if (reasonerReward === 'outcome' || reasonerReward === 'random')
-    return `reasonerReward "${reasonerReward}", which no criterion is part of`
-  return control === 'random' && controlAt === 'reward'
-    ? 'control "random", whose verdicts say nothing anyway'
+const unpaid = ({ reasonerReward }: RlcerConfig): string | null =>
+  reasonerReward === 'outcome' || reasonerReward === 'random'
+    ? `reasonerReward "${reasonerReward}", which no criterion is part of`
     : null
+
+/** At the reward verdicts are changed that pay alone, at the verdicts those that valid criteria are chosen by as well. */
+const controlled = (config: RlcerConfig): RewardFacts['control'] => {
+  const { controlAt, rubricator } = config
+  const noRubrics = rubricator.enabled ? null : 'rubricator.enabled false'
+  return controlAt === 'reward'
+    ? { of: 'scores', ignored: noRubrics ?? unpaid(config) }
+    : { of: 'verdicts', ignored: noRubrics }
 }
 
 const checkCredit = ({ critic, advantage, rollout }: RlcerConfig): void => {

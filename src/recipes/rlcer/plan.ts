@@ -115,11 +115,11 @@ const judgingIn = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData,
 }
 
 const describeReward = (config: RlcerConfig): string => {
-  const { reasonerReward, rubricator, control, controlAt } = config
+  const { reasonerReward, rubricator } = config
   const own = rubricator.enabled
     ? `rubricators for ${rubricator.evolving ? 'valid criteria and ' : ''}format`
     : 'no rubricators'
-  return `reasoners for ${reasonerReward}; ${own}${control ? `; control ${control} at ${controlAt}` : ''}`
+  return `reasoners for ${reasonerReward}; ${own}`
 }
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */

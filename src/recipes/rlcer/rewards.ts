@@ -4,6 +4,7 @@ import type { Reward } from '../../rl/rollout.ts'
 import { allWeightsScore } from '../../rubric/linear.ts'
 import { Rng } from '../../util/rng.ts'
 import { meanKnown } from '../../util/statistics.ts'
+import { controlledOrder, controlledValue } from '../options/control.ts'
 import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
@@ -46,16 +47,12 @@ export const controlledVerdicts = <Item extends CountedCriterion>(
   control: VerdictControl,
   key: string,
 ): Item[] => {
-  if (control === 'other-question') return [...criteria]
   const rng = new Rng(`${control} verdicts/${key}`)
-  const places = criteria[0]?.met.map((_, m) => m) ?? []
-  const order = control === 'others' ? rng.cycle(places) : rng.shuffle(places)
-  const changed = (met: CountedCriterion['met']) => {
-    if (control === 'flipped') return met.map(own => (own === null ? null : !own))
-    if (control === 'random') return met.map(own => (own === null ? null : rng.next() < 0.5))
-    return order.map(m => met[m])
-  }
-  return criteria.map(item => ({ ...item, met: changed(item.met) }))
+  const order = controlledOrder(control, criteria[0]?.met.length ?? 0, rng)
+  // 1 where a criterion is not met.
+  const changed = (own: boolean | null) =>
+    own === null ? null : controlledValue(control, Number(!own), rng) < 0.5
+  return criteria.map(item => ({ ...item, met: order.map(m => changed(item.met[m])) }))
 }
 
 /**

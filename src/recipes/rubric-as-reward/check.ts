@@ -193,7 +193,7 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
   checkCredit(config)
   checkAdvantage(config)
   checkOptions(config, {
-    unpaid: unpaid(config),
+    ...{ unpaid: unpaid(config), control: { of: 'verdicts', ignored: uncontrolled(config) } },
     allAsked: 'the criteria are worked out together, so asking for fewer saves nothing',
     criteria: weighedRubric(config).criteria,
   })
@@ -206,6 +206,11 @@ const unpaid = ({ condition, weights, credit }: RubricAsRewardConfig): string | 
   return credit === 'per-step'
     ? 'credit "per-step", whose steps carry the verdicts of C2 also where that is left out'
     : null
+}
+
+const uncontrolled = ({ method, credit }: RubricAsRewardConfig): string | null => {
+  if (method === 'supervised') return 'method "supervised", which has no reward'
+  return credit === 'per-step' ? 'credit "per-step", where each step\'s own verdict stays true' : null
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {
@@ -280,13 +285,7 @@ const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boole
   return Object.entries(advantage).every(([name, value]) => usual[name] === value)
 }
 
-const checkLearning = ({
-  method,
-  accepted,
-  demonstrations,
-  control,
-  softCriteria,
-}: RubricAsRewardConfig): void => {
+const checkLearning = ({ method, accepted, demonstrations, softCriteria }: RubricAsRewardConfig): void => {
   if (accepted !== undefined && method !== 'rejection')
     refuse(
       `accepted: expected nothing set with method "${method}", which accepts nothing`,
@@ -299,10 +298,9 @@ const checkLearning = ({
         : `demonstrations: expected nothing set with method "${method}", which learns its own rollouts`,
       'set method to "supervised" and demonstrations to settings of logic-cold-start, or leave both out',
     )
-  const rewarding = Object.entries({ control, softCriteria }).find(([, value]) => value !== undefined)
-  if (method === 'supervised' && rewarding !== undefined)
+  if (method === 'supervised' && softCriteria !== undefined)
     refuse(
-      `${rewarding[0]}: expected nothing set with method "supervised", which has no reward, got "${rewarding[1]}"`,
+      `softCriteria: expected nothing set with method "supervised", which has no reward, got "${softCriteria}"`,
       'leave it out, or set method to "grpo"',
     )
 }
@@ -353,12 +351,7 @@ const checkReward = ({ condition, weights, softCriteria, grader, verifier }: Rub
     )
 }
 
-const checkCredit = ({ credit, stepWeight, control }: RubricAsRewardConfig): void => {
-  if (credit === 'per-step' && control !== undefined)
-    refuse(
-      `control: expected nothing set with credit "per-step", where each step's own verdict stays true, got "${control}"`,
-      'set credit to "scalar", or leave control out',
-    )
+const checkCredit = ({ credit, stepWeight }: RubricAsRewardConfig): void => {
   if (credit === 'scalar' && stepWeight !== 1)
     refuse(
       `stepWeight: expected 1 with credit "scalar", which knows no steps, got ${stepWeight}`,

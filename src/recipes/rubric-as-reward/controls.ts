@@ -6,6 +6,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicResponse, TrainedLogicTask } from '../../tasks/logic/task.ts'
 import type { Item } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
+import { controlledValue } from '../options/control.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import type { SoftJudge } from './verifier.ts'
 
@@ -37,16 +38,6 @@ const shifted = (own: LogicResponse, change: (credit: number, id: string) => num
   proved: own.proved === null ? null : change(Number(own.proved), 'proved') >= 0.5,
 })
 
-/** Random credits; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
-const randomCredits = (
-  own: LogicResponse,
-  { id }: LogicTaskExample,
-  seed: number | string,
-): LogicResponse => {
-  const rng = new Rng(`random reward/${seed}/${id}/${own.response.text}`)
-  return shifted(own, (_, criterion) => rng.fork(criterion).next())
-}
-
 /** Judged as if they were answers to other problems. */
 const shuffled = (task: TrainedLogicTask): TrainedLogicTask => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
@@ -69,16 +60,15 @@ export const controlledTask = (
   task: TrainedLogicTask,
   { control, seed }: Pick<RubricAsRewardConfig, 'control' | 'seed'>,
 ): TrainedLogicTask => {
-  switch (control) {
-    case 'flipped':
-      return regraded(task, said => said.map(own => shifted(own, credit => 1 - credit)))
-    case 'random':
-      return regraded(task, (said, items) => said.map((own, i) => randomCredits(own, items[i].problem, seed)))
-    case 'shuffled':
-      return shuffled(task)
-    default:
-      return task
-  }
+  if (control === undefined) return task
+  if (control === 'shuffled') return shuffled(task)
+  return regraded(task, (said, items) =>
+    said.map((own, i) => {
+      // The same response to the same problem gets the same credits.
+      const rng = new Rng(`random reward/${seed}/${items[i].problem.id}/${own.response.text}`)
+      return shifted(own, (credit, id) => controlledValue(control, credit, rng.fork(id)))
+    }),
+  )
 }
 
 /** The task with C4 and C5 as a judge has them; what nothing can be said of keeps what it has. */

@@ -24,7 +24,7 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import { withLeftOut } from '../options/options.ts'
+import { isSpoilt, withLeftOut } from '../options/options.ts'
 import { type RubricAsRewardConfig, sourceName } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
 import { isSchedule, Lengths } from './lengths.ts'
@@ -89,7 +89,7 @@ export const rubricAsReward = (
         },
         rollouts: learntFrom(credited, item => rubricAsRewardRolloutRow(task, step, item)),
         // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
-        ...((condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf(groups) }),
+        ...((condition !== 'proof' || isSpoilt(config)) && { heldOut: provedOf(groups) }),
       }
     },
 

@@ -64,13 +64,13 @@ describe('settings that would be ignored are refused', () => {
     [{ demonstrations: {} }, /^demonstrations: expected nothing set with method "grpo"/],
     [
       { method: 'supervised', demonstrations: {}, control: 'random' },
-      /^control: expected nothing set with method "supervised".*got "random"/,
+      /^control: expected nothing with method "supervised", which has no reward, got "random"/,
     ],
     [
       { evaluation: { hops: [3, 4], hopsBetween: [5] } },
       /^evaluation\.hopsBetween: expected lengths of evaluation\.hops, got 5/,
     ],
-    [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing set.*got "flipped"/],
+    [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing with credit "per-step".*got "flipped"/],
     [{ stepWeight: 0.5 }, /^stepWeight: expected 1 with credit "scalar".*got 0.5/],
   ] as const)('%j', (settings, message) => {
     expect(() => checkRubricAsRewardSettings(parse(settings))).toThrow(message)

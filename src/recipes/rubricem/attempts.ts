@@ -18,28 +18,20 @@ import type { TaskWith } from '../../tasks/task.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { samplingOf } from '../common/training.ts'
+import { controlledOrder, controlledValue } from '../options/control.ts'
 import { type CriteriaOptions, placesLeftOut } from '../options/options.ts'
 import type { RubricemConfig } from './config.ts'
 import type { GradedReflection } from './reflections.ts'
 
-/**
- * Rewards of the attempts at one question in place of what the judge gave, by rollout and stage in [0, 1]; what is unknown stays so
- * but for shuffled ones, which change places whole. Depends on the key alone.
- */
+/** Rewards of the attempts at one question under a control, by rollout and stage in [0, 1]; shuffled ones change places whole. */
 export const controlledRewards = (
   rewards_G_K: readonly StageRewards[],
-  control: NonNullable<RubricemConfig['control']>,
+  control: RubricemConfig['control'],
   key: string,
 ): (number | null)[][] => {
   const rng = new Rng(`${control} rewards/${key}`)
-  switch (control) {
-    case 'shuffled':
-      return rng.shuffle(rewards_G_K.map(own => [...own]))
-    case 'flipped':
-      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : 1 - reward)))
-    case 'random':
-      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : rng.next())))
-  }
+  const changed = rewards_G_K.map(own => own.map(reward => controlledValue(control, reward, rng)))
+  return controlledOrder(control, changed.length, rng).map(g => changed[g])
 }
 
 const criterionOf = ({ id, sign, weight }: StageRubric) => ({
@@ -151,7 +143,7 @@ export const creditAttempts = <Problem>(
   const leftOut = judged.map(group => leftOutRubrics(config, group, step))
   const rewards_P_G_K = judged.map((group, p) => {
     const given = rewardsWithout(group, leftOut[p])
-    const paid = control === null ? given : controlledRewards(given, control, `${step}/${group.key}`)
+    const paid = controlledRewards(given, control, `${step}/${group.key}`)
     // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
     const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
     return paid.map((rewards_K, g) => (isKnown(g) ? rewards_K : rewards_K.map(() => null)))

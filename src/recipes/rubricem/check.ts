@@ -64,7 +64,7 @@ export const checkRubricem = (
 }
 
 const checkRubricemSettings = (config: RubricemConfig): void => {
-  const { reflection, window, memory, rollout, pipeline, credit, control } = config
+  const { reflection, window, memory, rollout, pipeline, credit } = config
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   if (memory.kind === 'bank' && memory.retrieval !== 'cross')
@@ -83,7 +83,7 @@ const checkRubricemSettings = (config: RubricemConfig): void => {
       'rollouts of a question are compared with each other',
     )
   checkOptions(config, {
-    unpaid: control === 'random' ? 'control "random", which no rubric can change' : null,
+    control: { of: 'scores' },
     evolving: true,
     allAsked: 'which rubrics stay is decided by the levels on all of them',
   })
