@@ -1,6 +1,6 @@
 /** @file Every documented key of every recipe, once for each meaning, with the page that it stands on. */
 
-import { criteriaOptionsShape, verdictOptionsShape } from '../../dist/recipes/options/options.js'
+import { knownCriteriaShape, rewardOptionsShape } from '../../dist/recipes/options/options.js'
 
 /** Sections that have the shape of another one, and where that stands: keys of the same words are one row, under the first name. */
 const SAME_SHAPE = [
@@ -34,7 +34,7 @@ export const SHARED = {
   judge: ['judges', 'judge groupJudge group verifier'],
   rubric: [
     'rubrics and rewards',
-    `rules ${Object.keys({ ...criteriaOptionsShape, ...verdictOptionsShape }).join(' ')} anchors control reward noise`,
+    `rules ${Object.keys({ ...rewardOptionsShape, ...knownCriteriaShape }).join(' ')} anchors control reward noise`,
   ],
   scaffold: ['scaffold and memory', 'scaffold memory'],
   evaluation: ['evaluation', 'evaluation'],

@@ -33,6 +33,19 @@ const scoredWithout = async (
   return { ...(await scored(task, { noise }).grade([item]))[0], questions }
 }
 
+it('is by the rubric alone where graders say more', async () => {
+  const verdicts = ['a', 'other'].map((criterionId): Verdict => ({ criterionId, met: true, source: 'rule' }))
+  const task = {
+    rubric: () => RUBRIC,
+    grade: async () => [{ verdicts, wellFormed: true }],
+  } as object as Task<null>
+  const saidBy = async (only: boolean) =>
+    (await scored(task, { only }).grade([{ problem: null, tokens: new Int32Array() }]))[0]
+  expect((await saidBy(false)).verdicts.map(({ criterionId }) => criterionId)).toEqual(['a', 'other'])
+  expect((await saidBy(true)).verdicts.map(({ criterionId }) => criterionId)).toEqual(['a'])
+  for (const only of [true, false]) expect((await saidBy(only)).score).toBe(1)
+})
+
 describe('a score by a part of the rubric', () => {
   it('is that of the whole where nothing is left out, and says nothing besides', async () => {
     const whole = await scoredWithout(null, true)

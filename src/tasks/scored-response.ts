@@ -72,6 +72,8 @@ export interface Scoring<Problem> {
   /** Another rubric than the true one. */
   rubricOf?: (problem: Problem) => Rubric
   noise?: Noise
+  /** Verdicts on other criteria than the rubric's are left out. */
+  only?: boolean
   /** Ids of criteria that the run's own rubric tells in words; a kept rollout has the words of all others. */
   logged?: ReadonlySet<string>
 }
@@ -111,7 +113,7 @@ const signed: ResponseScoring = (rubric, verdicts) => signedScore(rubric, verdic
  */
 export const scored = <Problem, Said extends Verdicts = Verdicts>(
   task: Task<Problem, Said>,
-  { score = signed, rubricOf = problem => task.rubric(problem), noise, logged }: Scoring<Problem> = {},
+  { score = signed, rubricOf = problem => task.rubric(problem), noise, only, logged }: Scoring<Problem> = {},
 ): ScoredTask<Problem, Said> => ({
   ...task,
   logged,
@@ -123,7 +125,8 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
     )
     return items.map(({ key = '', leftOut }, i) => {
       const { rubric, counted, asked } = parts[i]
-      const { verdicts: given, score: own } = graded[i]
+      const { verdicts: said, score: own } = graded[i]
+      const given = only ? onCriteria(rubric, said) : said
       const verdicts = noise ? noised(noise, rubric, given, key) : given
       const counting = onCriteria(counted, verdicts)
       const worth = own === undefined ? score(counted, counting) : own
@@ -158,12 +161,12 @@ const kindsOf = ({ criteria }: Rubric, kind: (criterion: Criterion) => string) =
 
 /** Noise is drawn for every criterion of the rubric, so that a verdict gets the same whoever else was asked about. */
 const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], key: string): Verdict[] => {
-  if (given.length === criteria.length) return noise.verdicts(given, key)
   const known = new Map(given.map(verdict => [verdict.criterionId, verdict]))
   const all = criteria.map(
     ({ id }): Verdict => known.get(id) ?? { criterionId: id, met: null, source: 'rule' },
   )
-  return noise.verdicts(all, key).filter(({ criterionId }) => known.has(criterionId))
+  const changed = new Map(noise.verdicts(all, key).map(verdict => [verdict.criterionId, verdict]))
+  return given.map(verdict => changed.get(verdict.criterionId) ?? verdict)
 }
 
 /** The reward of a graded response, with the credit of every criterion. What a judge of the whole group says is all that is paid. */

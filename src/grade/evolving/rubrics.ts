@@ -1,7 +1,7 @@
 /** @file Rubrics of stages: what one is, what a level on it is worth, and what a rollout's stages earn by theirs. */
 
-import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
-import { stageScores } from '../../rubric/linear.ts'
+import type { Criterion, JudgeCall, Rubric, Verdict } from '../../rubric/criterion.ts'
+import { allWeightsScore } from '../../rubric/linear.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 
 /** Plan, research, review, answer. */
@@ -125,7 +125,7 @@ export const persistentRubrics = (criteria: readonly Criterion[]): StageRubric[]
 }
 
 /**
- * What each stage of a rollout earns: sum of w g over sum of w, in [0, 1].
+ * What each stage of a rollout earns: sum of w g over sum of w, in [0, 1], unless the rule says otherwise.
  * - A stage without rubrics earns 0, as in all rollouts of the question; so does one that the rollout lacks.
  * - A level that was not given is left out, its weight with it; null where none of a stage's was given.
  */
@@ -133,17 +133,19 @@ export const stageRewards = (
   rubrics: readonly StageRubric[],
   rollout: StagedRollout,
   scores: LevelsById,
-): [number | null, number | null, number | null, number | null] => {
-  const criteria = rubrics.map(({ id, stage, sign, weight, description: text }) => ({
-    ...{ id, stage, text, points: sign === 'positive' ? weight : -weight },
-  }))
-  const verdicts = rubrics.map(({ id }) => ({
-    ...{ criterionId: id, met: null, level: levelOf(scores, id) ?? undefined, source: 'llm' as const },
-  }))
-  const earned = stageScores({ criteria }, verdicts)
-  const isScored = (stage: Stage) => hasStage(rollout, stage) && rubrics.some(own => own.stage === stage)
-  return perStage(stage => (isScored(stage) ? earned[stage] : 0))
-}
+  rule = (own: Rubric, verdicts: readonly Verdict[]) => allWeightsScore(own, verdicts).score,
+): [number | null, number | null, number | null, number | null] =>
+  perStage(stage => {
+    const own = rubrics.filter(rubric => rubric.stage === stage)
+    if (own.length === 0 || !hasStage(rollout, stage)) return 0
+    const criteria = own.map(({ id, sign, weight, description: text }) => ({
+      ...{ id, stage, text, points: sign === 'positive' ? weight : -weight },
+    }))
+    const verdicts = own.map(({ id }) => ({
+      ...{ criterionId: id, met: null, level: levelOf(scores, id) ?? undefined, source: 'llm' as const },
+    }))
+    return rule({ criteria }, verdicts)
+  })
 
 export const levelOf = (scores: LevelsById, id: string): Level | null =>
   Object.hasOwn(scores, id) ? scores[id].level : null

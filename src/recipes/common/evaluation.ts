@@ -44,6 +44,7 @@ interface GradedSet<Problem> {
 /**
  * On the plain prompt, and where asked for with the whole rubric shown; the start and the end on more problems. A held-out
  * judge that grades evaluations is given the same responses.
+ * @param alone the first set, without further judges
  * @example
  * const { arithmetic, scored } = await import('gradus/tasks')
  * const sums = [0, 1].map(i => arithmetic.arithmeticProblem('sums', i))
@@ -61,6 +62,7 @@ export const evaluation =
     config: EvaluationConfig,
     policy: Pick<Policy, 'sample'>,
     task: Omit<RubricTask<Problem>, 'reward' | 'start' | 'close'>,
+    alone = false,
   ): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded = false, temperature } = config.evaluation
@@ -91,13 +93,13 @@ export const evaluation =
     const drawn = await draw(problems, plain)
     const main = await gradedBy({ set: testName, task: truth, metrics }, drawn)
     if (step === 0) refuseUndecided(saidIn(main))
-    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, drawn) : main.row]
-    if (heldOut && heldOut.testName !== null) {
+    const rows = [trainingJudge && !alone ? await withJudge(trainingJudge, main, problems, drawn) : main.row]
+    if (heldOut && heldOut.testName !== null && !alone) {
       const second = await gradedBy({ ...heldOut, set: heldOut.testName }, drawn)
       rows.push({ ...second.row, agreement: agreement(saidIn(second), saidIn(main)) })
     }
     if (step > 0 && !last) return rows
-    for (const [set, all] of otherTests) {
+    for (const [set, all] of alone ? [] : otherTests) {
       const others = all.slice(0, count)
       rows.push(scoredRow(truth, headOf(set), await gradeSamples(truth, others, await draw(others, plain))))
     }

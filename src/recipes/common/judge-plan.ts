@@ -6,6 +6,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { CHARACTERS_PER_TOKEN } from '../../tasks/prompt-tokens.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
+import { factsOf } from '../options/options.ts'
 import { type EvaluationSettings, testProblems } from './evaluation-config.ts'
 import type { JudgeCalls } from './step-work.ts'
 
@@ -64,7 +65,7 @@ export const judgingOf = (asked: readonly AskedJudge[]) => {
 }
 
 /** What of a training decides how much its judges are asked. */
-export interface JudgedTraining {
+export type JudgedTraining = Readonly<Record<string, unknown>> & {
   judge: TrainingJudge | null
   steps: number
   /** Those whose responses are graded; all where absent. */
@@ -74,8 +75,6 @@ export interface JudgedTraining {
   evaluation: EvaluationSettings & { scaffolded?: boolean }
   /** Demonstrations that are graded before they are learnt from. */
   sft?: { problems: number; samples: number } | null
-  /** A judge of whole groups, which takes the place of the rubric's judge in the steps. */
-  groupJudge?: { kind: string }
   /** A pass over all problems that puts them in order. */
   exploration?: { curriculum: { samples: number } | null }
 }
@@ -163,11 +162,11 @@ const planOf = (
 
 /** The judge of a training and the one that it never hears: lines of a plan, metrics (null without one), and the calls of a step. */
 export const trainingJudges = (training: JudgedTraining, data: JudgedData) => {
-  const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge, exploration, sft } = training
+  const { judge, rollout, steps, gradedSteps = steps, evaluation, exploration, sft } = training
   if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }
   const judged = { training, data }
   const samples = rollout.prompts * rollout.samples
-  const graded = groupJudge?.kind === 'chat' ? 0 : gradedSteps / Math.max(1, steps)
+  const graded = factsOf(training).unjudged ? 0 : gradedSteps / Math.max(1, steps)
   const perStep = graded * samples
   const atEnds = evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy)
   // The pass of a curriculum, and demonstrations.

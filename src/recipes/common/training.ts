@@ -5,12 +5,11 @@ import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
-import { grpoAdvantages } from '../../rl/advantages.ts'
+import type { CriterionWeights } from '../../rl/advantages.ts'
 import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import {
-  advantagesOf,
   type Credited,
   creditRollouts,
   type Graded,
@@ -27,6 +26,7 @@ import type { Phase, Recipe } from '../../train/recipe.ts'
 import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
 import { progressOf, runSteps, type StepsResult, type StepsSettings } from '../../train/steps.ts'
 import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
 import type { RunSession } from './session.ts'
@@ -109,14 +109,17 @@ export const reinforce = async <Rolled>(
   return train(policy, recipe, run, settings, from?.step ?? 0, events)
 }
 
-/** GRPO: rewards become advantages within their groups, and those the credit of tokens. @throws NumericError for a reward that is not finite */
+/**
+ * GRPO: rewards become advantages within their groups, and those the credit of tokens.
+ * @param weights of the parts of rewards, where they are normalised apart
+ * @throws NumericError for a reward that is not finite
+ */
 export const grpoCredit = <Problem, Grade>(
   groups: Groups<Graded<Problem, Grade>>,
-  { advantage }: Pick<TrainingConfig, 'advantage'>,
+  config: Pick<TrainingConfig, 'advantage'> & { normalise?: 'criterion' },
+  weights: CriterionWeights = {},
 ): { credited: Credited<Problem, Grade>[][]; zeroVarianceGroups: number } => {
-  const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-    grpoAdvantages(known, advantage),
-  )
+  const { advantages_P_G, zeroVarianceGroups } = normalisedAdvantages(config, groups, { weights })
   return {
     credited: creditRollouts(groups, advantages_P_G),
     zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),

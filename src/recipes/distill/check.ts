@@ -7,6 +7,7 @@ import { MINIATURES } from '../common/miniatures.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import { type RunMode, refuse } from '../common/refuse.ts'
 import { TASK_KINDS } from '../common/task-kinds.ts'
+import { checkOptions } from '../options/options.ts'
 import { checkMiniature, checkRuscarl } from '../ruscarl/check.ts'
 import { type DistillConfig, ruscarlFrame } from './config.ts'
 
@@ -89,15 +90,13 @@ export const isUnmeasured = (
 ): boolean => judge === null && conversations !== null && needJudge(conversations.test)
 
 /** Those that RuscaRL does not know. */
-const miniatureOf = ({ task, seed, evaluation, noise }: DistillConfig): AnyTask | null => {
+const miniatureOf = (config: DistillConfig): AnyTask | null => {
+  const { task, seed, evaluation } = config
   if (task.kind === 'packing-thinking') return MINIATURES['packing-thinking'].open(task)
   if (task.kind !== 'arithmetic') return null
   checkTrainingSeed(seed)
-  if (noise !== 'none')
-    refuse(
-      `noise: expected "none" with task "arithmetic", whose teacher is shown what good thinking is and no rubric, got "${noise}"`,
-      'leave it out, or choose another task',
-    )
+  const trueRubrics = 'task "arithmetic", whose teacher is shown what good thinking is and no rubric'
+  checkOptions(config, { trueRubrics })
   const { problems, problemsAtStart = problems } = evaluation
   const draw = { seed, tests: Math.max(problems, problemsAtStart) }
   return MINIATURES.arithmetic.open({ ...task, outcomes: true }, draw)

@@ -1,43 +1,24 @@
 /** @file The distill recipe as the command line knows it, and what a run of it would do and need. Nothing is run or called. */
 
-import type { DataSizes } from '../../tasks/conversation/sizes.ts'
-import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { mean } from '../../util/statistics.ts'
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import { evaluationLine } from '../common/evaluation-config.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { taskModel } from '../common/word-models.ts'
+import { optionLines } from '../options/options.ts'
 import { quickPacking } from '../ruscarl/entry.ts'
-import { dataLines, dataSizes } from '../ruscarl/plan.ts'
+import { dataLines, dataSizes, madeSizes } from '../ruscarl/plan.ts'
 import { checkDistill, isUnmeasured } from './check.ts'
 import { type DistillConfig, distillSchema, ruscarlFrame } from './config.ts'
-
-/** Problems whose prompts are measured. */
-const MEASURED = 500
-
-/** Of a task that needs no files. */
-const sizesOf = <Problem>(task: Task<Problem>): DataSizes => {
-  const [, test] = mainTest(task)
-  const measured = test.slice(0, MEASURED)
-  const plain = measured.map(problem => task.prompt(problem).length)
-  const whole = measured.map(problem => task.prompt(problem, task.rubric(problem).criteria).length)
-  return {
-    ...{ train: task.stream ? Number.POSITIVE_INFINITY : task.train.length, test: test.length },
-    ...{ criteria: 0, judged: 0, conversationCharacters: 0 },
-    ...{ promptTokens: mean(plain), scaffoldedTokens: mean(whole), longestPrompt: Math.max(...plain) },
-    ...{ likelihood: false, assumed: false, tokensEstimated: false },
-  }
-}
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planDistill = (config: DistillConfig): RunPlan => {
   const { task, mayLackJudge, conversations } = checkDistill(config, 'plan')
-  const { rollout, steps, teacher, rewards, noise, minibatches, epochs, evaluation } = config
+  const { rollout, steps, teacher, rewards, minibatches, epochs, evaluation } = config
   const like = ruscarlFrame(config)
-  const data = task ? sizesOf(task) : dataSizes(like)
+  const data = task ? madeSizes(task) : dataSizes(like)
   const gradedSteps = rewards === null ? 0 : Math.max(0, steps - rewards.after)
   const taught = steps - gradedSteps
   const judging = trainingJudges({ ...like, gradedSteps }, data)
@@ -67,7 +48,7 @@ export const planDistill = (config: DistillConfig): RunPlan => {
           : dataLines(like, data)),
         `training     ${taught} steps of distillation${rewards === null ? '' : `, then ${gradedSteps} by rubric rewards`}, ${prompts} prompts x ${samples} samples, at most ${formatInteger(newTokens)} tokens each: up to ${formatInteger(newPerStep)} new tokens a step, ${formatCount(newPerStep * steps)} in all`,
         `teacher      ${teacher === 'start' ? 'the model that it starts from' : 'the policy as it is'}, shown the rubric: reads up to ${formatInteger(readPerStep)} tokens a step, ${formatCount(readPerStep * taught)} in all`,
-        `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+        ...optionLines(config),
       ],
       learning: `${minibatches * epochs} updates a step, `,
       evaluation:

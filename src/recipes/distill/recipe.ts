@@ -36,8 +36,6 @@ import type { RuscarlParts, RuscarlRolled } from '../ruscarl/recipe.ts'
 import type { DistillConfig } from './config.ts'
 import { teacherCredit } from './credit.ts'
 
-type Sampled<Problem> = RuscarlRolled<Problem>['groups']
-
 /** Of a response that nobody was asked about. */
 const UNGRADED: ScoredResponse = { verdicts: [], wellFormed: true, score: null }
 const ungraded = { grade: async (items: readonly unknown[]) => items.map(() => UNGRADED) }
@@ -50,17 +48,16 @@ export const distill = <Problem>(
   const isPaid = (step: number) => rewards !== null && step > rewards.after
   return {
     // Line 1.
-    async rollOut(step, io) {
-      const groups = await io.rollOut({
+    rollOut(step, io) {
+      return io.rollOut({
         ...{ problems: problemsIn(step, problem, config), samples: rollout.samples, last: true },
         prompt: own => task.prompt(own),
         sampling: samplingOf(config, task.stopTokens),
         ...(isPaid(step) ? gradedBy(task) : ungraded),
       })
-      return { groups, recalled: null }
     },
 
-    learn: (step, { groups }) =>
+    learn: (step, groups) =>
       isPaid(step)
         ? byRewards(config, task, step, groups)
         : byTeacher(config, { policy, task }, step, groups),
@@ -75,7 +72,7 @@ const byTeacher = async <Problem>(
   config: DistillConfig,
   { policy, task }: Pick<RuscarlParts<Problem>, 'policy' | 'task'>,
   step: number,
-  groups: Sampled<Problem>,
+  groups: RuscarlRolled<Problem>,
 ): Promise<StepUpdate> => {
   const items = groups.flatMap(group => {
     const [{ problem }] = group
@@ -107,14 +104,14 @@ const byRewards = async <Problem>(
   config: DistillConfig,
   task: ScoredTask<Problem>,
   step: number,
-  groups: Sampled<Problem>,
+  groups: RuscarlRolled<Problem>,
 ): Promise<StepUpdate> => {
   assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
   const { credited, zeroVarianceGroups } = grpoCredit(groups, config)
   return {
     phases: [phaseOf(config, datumsOf(credited, config))],
     metrics: {
-      ...ruscarlMetrics(task, groups, { counted: (_, own) => own, showsRubric: false }),
+      ...ruscarlMetrics({}, task, groups),
       zeroVarianceGroups,
     },
     rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),

@@ -3,9 +3,9 @@
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import { needJudge, readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import type { Tool } from '../../tools/index.ts'
-import { checkFleet } from '../common/judging.ts'
 import { checkMethod } from '../common/method-check.ts'
 import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import { checkOptions } from '../options/options.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** Parts of a run in place of the configured ones. */
@@ -27,7 +27,7 @@ export const checkEnvironment = (
   checkMethod(config, purpose, { starts: 'sft', settings: () => checkSettings(config, purpose, tools) })
 
 const checkSettings = (config: EnvironmentConfig, purpose: RunMode, tools?: readonly Tool[]): void => {
-  const { task, reward, judge, rollout } = config
+  const { task, reward, rollout } = config
   if (rollout.samples < 2)
     refuse(
       `rollout.samples: expected at least 2, got ${rollout.samples}`,
@@ -47,9 +47,7 @@ const checkSettings = (config: EnvironmentConfig, purpose: RunMode, tools?: read
     )
   if (task.kind === 'tools' && reward.rubric === 0)
     refuse('reward.rubric: expected a weight: tools pay nothing by themselves', 'set reward.rubric')
-  if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
-  if (judge?.heldOut)
-    refuse('judge.heldOut: expected null: episodes are not shown to a held-out judge', 'leave it out')
+  checkOptions(config, { unheard: 'episodes, which are not shown to a held-out judge' })
   checkRubrics(config, purpose)
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../../train/config.ts'
 import { natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { trainingJudgeSchema } from '../options/held-out-judge.ts'
+import { heldOutJudge } from '../options/held-out-judge.ts'
 
 export const openEnvKindSchema = kindSchema('openenv', 'Episodes on an OpenEnv server.', {
   ...openEnvTaskShape,
@@ -68,7 +68,7 @@ export const environmentSchema = z.strictObject({
     .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
     .describe('The environment to train in.'),
   reward: rewardSchema.prefault({}).describe('How an episode is rewarded.'),
-  judge: orNull(trainingJudgeSchema, 'The judge of criteria that no rule checks.'),
+  ...heldOutJudge.shape,
   loss: lossSetting('gradus:ruscarl'),
   rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 256 }),
   evaluation: z

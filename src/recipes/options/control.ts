@@ -40,7 +40,9 @@ export const control: RewardOption<typeof shape> = {
       )
   },
   plan: ({ control: own }) => (own ? [`control      ${own}`] : []),
-  unpaid: ({ control: own }, { control: where }) =>
-    own === 'random' && where?.of === 'scores' ? 'control "random", which no criterion can change' : null,
+  facts: ({ control: own }, { control: where }) =>
+    own === 'random' && where?.of === 'scores'
+      ? { unpaid: 'control "random", which no criterion can change' }
+      : {},
   spoils: ({ control: own }) => !!own,
 }

@@ -79,7 +79,7 @@ export interface GroupScorer<Problem> {
  * group's mean is one half. Half as much better is half as much more; nothing leaves [0, 1].
  * @param grades scores as the judge sees them
  */
-export const scriptedGroups = <Problem>(
+const scriptedGroups = <Problem>(
   { noise, placeBias }: ScriptedGroupJudge,
   grades: Pick<ScoredTask<Problem>, 'grade'>,
 ): GroupScorer<Problem> => ({
@@ -217,20 +217,34 @@ export const refuseGroupSize = (
     )
 }
 
-const check = (judge: GroupJudge, { groupsBy, noise, samples, scoredBy = [] }: RewardFacts): void => {
+const check = (judge: GroupJudge, samples: number | undefined, facts: RewardFacts): void => {
+  const { groupsBy } = facts
   if (groupsBy !== undefined && judge.kind !== groupsBy)
     refuse(`groupJudge.kind: expected "${groupsBy}" with this task, got "${judge.kind}"`, 'change it')
-  if (noise) refuse(`groupJudge: expected nothing beside ${noise}`, 'leave it out, or set that back')
+  const beside = facts.noise ?? facts.unscored
+  if (beside) refuse(`groupJudge: expected nothing beside ${beside}`, 'leave it out, or set that back')
   if (samples === 1)
     refuse('rollout.samples: expected at least 2 with groupJudge, which compares responses', 'raise it')
   if (judge.kind === 'scripted') return
-  for (const key of scoredBy)
-    refuse(
-      `${key}: expected nothing with groupJudge.kind "chat", whose scores alone are paid`,
-      'leave it out',
-    )
   refuseGroupSize(judge, samples, 'groupJudge')
   checkFleet(judge.fleet, 'groupJudge.fleet')
+}
+
+/**
+ * The judge of groups that settings name; null for none.
+ * @param truth the task for the truth
+ * @param heard as training's graders score it alone
+ * @param chat what a chat model is shown, and one in place of the configured endpoints
+ * @throws ConfigError for endpoints that cannot be used
+ */
+export const openGroups = <Problem>(
+  { groupJudge: own, seed }: { groupJudge?: GroupJudge; seed: number | string },
+  truth: Pick<ScoredTask<Problem>, 'grade'>,
+  heard: Pick<ScoredTask<Problem>, 'grade'>,
+  chat?: { shown: GroupText<Problem>; model?: ChatModel },
+): GroupScorer<Problem> | null => {
+  if (own?.kind === 'scripted') return scriptedGroups(own, own.sees === 'truth' ? truth : heard)
+  return own && chat ? chatGroups(own, seed, chat.shown, chat.model) : null
 }
 
 const shape = {
@@ -242,7 +256,7 @@ const shape = {
 
 export const groupJudge: RewardOption<typeof shape> = {
   shape,
-  refuse: ({ groupJudge: own }, facts) => own && check(own, facts),
+  refuse: ({ groupJudge: own, rollout }, facts) => own && check(own, rollout?.samples, facts),
   plan({ groupJudge: own, steps, rollout }) {
     if (own?.kind !== 'chat' || steps === undefined || rollout === undefined) return []
     const { looks } = own
@@ -256,9 +270,11 @@ export const groupJudge: RewardOption<typeof shape> = {
     const judged = groups.flat().flatMap(({ grade: { relative } }) => (relative ? [relative] : []))
     return judged.length > 0 ? { groupNullRate: mean(judged.map(({ score }) => Number(score === null))) } : {}
   },
-  unpaid: ({ groupJudge: own }) =>
-    own?.kind === 'chat' && own.criterion !== null
-      ? 'groupJudge.criterion, which stands in place of the rubric'
-      : null,
+  facts({ groupJudge: own }) {
+    if (own?.kind !== 'chat') return {}
+    const unjudged = 'groupJudge.kind "chat"'
+    const unpaid = own.criterion && 'groupJudge.criterion, which stands in place of the rubric'
+    return { unjudged, unkept: unjudged, unpaid }
+  },
   spoils: ({ groupJudge: own }) => own !== undefined,
 }

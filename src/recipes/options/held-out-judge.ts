@@ -14,6 +14,7 @@ import type { HeldOut, Recipe } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openJudging } from '../common/judging.ts'
 import { refuse } from '../common/refuse.ts'
+import type { RewardOption } from './option.ts'
 import { completeScore } from './spoilt-rewards.ts'
 
 /**
@@ -56,10 +57,11 @@ export const trainingJudgeSchema = z
 export type TrainingJudge = z.output<typeof trainingJudgeSchema>
 
 /** @throws ConfigError for a judge whose settings contradict each other, or one that likes the same things as that of training */
-export const checkTrainingJudge = (judge: TrainingJudge): void => {
+const checkTrainingJudge = (judge: TrainingJudge, unheard: string | null | undefined): void => {
   checkJudge(judge, 'judge')
   const { heldOut } = judge
   if (heldOut === null) return
+  if (unheard) refuse(`judge.heldOut: expected null with ${unheard}`, 'leave it out')
   checkJudge(heldOut, 'judge.heldOut')
   if (heldOut.rollouts === null && !heldOut.evaluations)
     refuse(
@@ -152,8 +154,16 @@ export const heldOutScores = async <Problem>(
   return { scores: scores_P_G.flat(), time: metrics?.() }
 }
 
+const shape = { judge: orNull(trainingJudgeSchema, 'The judge of criteria that no rule checks.') }
+
+export const heldOutJudge: RewardOption<typeof shape> = {
+  shape,
+  // Judges of other methods have none.
+  refuse: ({ judge }, { unheard }) => judge && 'heldOut' in judge && checkTrainingJudge(judge, unheard),
+}
+
 /** A recipe whose rollouts are told to another grader as well, for the monitors; the recipe as it is where there is none. */
-export const withHeldOutJudge = <Problem, Rolled extends { groups: Groups<Answered<Problem>> }>(
+export const withHeldOutJudge = <Problem, Rolled extends Groups<Answered<Problem>>>(
   recipe: Recipe<Rolled>,
   judge: HeldOutJudge<Problem> | undefined,
   seed: number | string,
@@ -164,7 +174,7 @@ export const withHeldOutJudge = <Problem, Rolled extends { groups: Groups<Answer
         ...recipe,
         learn: async (step, rolled) => ({
           ...(await recipe.learn(step, rolled)),
-          heldOut: heldOutScores(judge, rolled.groups, step, seed),
+          heldOut: heldOutScores(judge, rolled, step, seed),
         }),
       }
 

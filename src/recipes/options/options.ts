@@ -1,6 +1,8 @@
-/** @file The options of rewards: one line each. Methods take settings, refusals, lines of plans and metrics from here, and name none. */
+/**
+ * @file The options of rewards: one line each. Methods take settings, refusals, lines of plans, scores and metrics from here, and name
+ * none.
+ */
 
-import type { z } from 'zod'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { leftOutShares } from '../../rubric/dropout.ts'
 import type { NullHandling } from '../../rubric/score.ts'
@@ -14,50 +16,67 @@ import {
 } from '../../tasks/scored-response.ts'
 import type { Task, Verdicts } from '../../tasks/task.ts'
 import { mean } from '../../util/statistics.ts'
+import { refuse } from '../common/refuse.ts'
 import { control } from './control.ts'
 import { criterionGroups } from './criterion-groups.ts'
 import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
-import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
+import { heldOutJudge } from './held-out-judge.ts'
+import { memory } from './memory.ts'
+import { normalise } from './normalise.ts'
+import type {
+  Droppable,
+  GradedGroups,
+  LeftOutPlaces,
+  MethodSettings,
+  RewardFacts,
+  RewardOption,
+} from './option.ts'
 import { rubricDropout } from './rubric-dropout.ts'
 import { scoringRule } from './scoring-rule.ts'
-import { rewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
+import { noisyJudgeShape, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
 
-/** Which criteria count in a step: settings of every method that rewards by criteria. */
-export const criteriaOptionsShape = { ...rubricDropout.shape }
 /** Settings of what the verdicts on one response are worth. */
 export const verdictOptionsShape = { ...scoringRule.shape, ...criterionGroups.shape }
-/** Settings of what is made of verdicts, where responses are scored by their rubrics. */
-export const rewardOptionsShape = { ...criteriaOptionsShape, ...verdictOptionsShape, ...groupJudge.shape }
-/** Settings of experiments: what is paid has less to do with the answers, or nothing. */
+/** Of every method that rewards by criteria, whoever writes those and when. */
+export const criteriaOptionsShape = { ...rubricDropout.shape, ...scoringRule.shape }
+/** Where the criteria are there before the training. */
+export const knownCriteriaShape = { ...criteriaOptionsShape, ...verdictOptionsShape, ...noisyJudgeShape }
+/** Where responses are scored by their rubrics. */
+export const rewardOptionsShape = {
+  ...{ ...criteriaOptionsShape, ...verdictOptionsShape, ...normalise.shape, ...groupJudge.shape },
+}
+/** Of experiments: what is paid has less to do with the answers, or nothing. */
 export const spoiltRewardsShape = spoiltRewards.shape
 
 const OPTIONS: readonly RewardOption[] = [
-  spoiltRewards,
-  control,
-  rubricDropout,
-  scoringRule,
-  criterionGroups,
-  groupJudge,
+  ...[memory, spoiltRewards, control, rubricDropout, scoringRule, criterionGroups],
+  ...[normalise, groupJudge, heldOutJudge],
 ]
 
-const shape = { ...spoiltRewardsShape, ...rewardOptionsShape }
-type RewardOptions = z.output<z.ZodObject<typeof shape>> & { seed: number | string }
 /** Settings of a method: each option knows its own among them. */
 type Settings = Readonly<Record<string, unknown>>
+export type OptionSettings = Settings & { seed: number | string }
+
+/** What a method and its options say of its rewards. */
+export const factsOf = (config: Settings, given: RewardFacts = {}): RewardFacts => {
+  const known: Record<string, unknown> = { ...given }
+  for (const option of OPTIONS)
+    for (const [name, said] of Object.entries(option.facts?.(config, given) ?? {})) known[name] ||= said
+  return known
+}
 
 /** @throws ConfigError for options that would be ignored beside the rest, or do something else than they say */
-export const checkOptions = (config: Settings, facts: RewardFacts): void => {
-  const scoredBy = Object.keys(verdictOptionsShape).filter(key => config[key] !== undefined)
-  const known = { negated: config.noise === 'negated', scoredBy, ...facts }
-  for (const option of OPTIONS) {
-    known.unpaid ??= option.unpaid?.(config, facts)
-    known.noise ??= option.noise?.(config)
-  }
-  for (const option of OPTIONS) option.refuse?.(config, known)
+export const checkOptions = (config: Settings & MethodSettings, given: RewardFacts): void => {
+  const facts = factsOf(config, given)
+  for (const option of OPTIONS) option.refuse?.(config, facts)
+  const ignored = facts.unpaid ?? facts.unjudged ?? facts.unscored
+  for (const key of Object.keys(verdictOptionsShape))
+    if (ignored && config[key] !== undefined)
+      refuse(`${key}: expected nothing with ${ignored}`, 'leave it out, or set that back')
 }
 
 /** For a plan. */
-export const optionLines = (config: Settings & PlannedSteps): string[] =>
+export const optionLines = (config: Settings & MethodSettings): string[] =>
   OPTIONS.flatMap(option => option.plan?.(config) ?? [])
 
 /** Whether an option makes rewards another thing than the truth, so that the truth is worth watching beside them. */
@@ -72,102 +91,91 @@ export const countedVerdicts = (
 ): readonly Verdict[] =>
   OPTIONS.reduce((counted, option) => option.counts?.(config, rubric, counted) ?? counted, verdicts)
 
-/** What training makes of the verdicts on a response. */
-export const scoringOf = (config: Settings, nulls?: NullHandling): ResponseScoring => {
+/** What training makes of the verdicts on a response. @param own the method's rule; absent: the signed score */
+export const scoringOf = (
+  config: Settings,
+  nulls?: NullHandling,
+  own: ResponseScoring = trainingScore('none', nulls),
+): ResponseScoring => {
   const rule = OPTIONS.reduce<ResponseScoring>(
     (before, option) => option.score?.(config, before, nulls) ?? before,
-    trainingScore('none', nulls),
+    own,
   )
   return (rubric, verdicts) => rule(rubric, countedVerdicts(config, rubric, verdicts), verdicts)
 }
 
-export type CriteriaOptions = Pick<RewardOptions, keyof typeof criteriaOptionsShape | 'seed'>
-
-const leavesOut = (config: CriteriaOptions, criteria: readonly Droppable[], step: number, question: string) =>
-  OPTIONS.flatMap(option => option.leavesOut?.(config, criteria, { seed: config.seed, step, question }) ?? [])
-
 /**
- * Places of the criteria that a question's reward leaves out in a step; undefined where no option leaves any out.
- * @param within tells draws of one question from each other, such as its stages
+ * The criteria that a question's reward leaves out in a step; undefined where no option leaves any out.
+ * @param question names it within its run, or a part of it
  */
-export const placesLeftOut =
-  (config: CriteriaOptions, within = '') =>
-  (criteria: readonly Droppable[], step: number, question: string): ReadonlySet<number> | undefined => {
-    const left = leavesOut(config, criteria, step, `${question}${within}`)
-    return left.length === 0 ? undefined : new Set(left.flatMap(({ places }) => [...places]))
-  }
-
-/** A task whose scores leave criteria out in each step of training. */
-export const withLeftOut = <Problem, Said extends Verdicts = Verdicts>(
-  config: CriteriaOptions,
-  task: ScoredTask<Problem, Said>,
-): ScoredTask<Problem, Said> => {
-  const of = leftOutBy(config, task)
+export const leftOutBy = (
+  config: OptionSettings,
+  criteria: readonly Droppable[],
+  step: number,
+  question: string,
+): LeftOutPlaces | undefined => {
+  const draw = { seed: config.seed, step, question }
+  const left = OPTIONS.flatMap(option => option.leavesOut?.(config, criteria, draw) ?? [])
+  if (left.length === 0) return undefined
   return {
-    ...task,
-    grade: items =>
-      task.grade(
-        items.map(item => ({
-          leftOut: item.step === undefined ? undefined : of(item.problem, item.step),
-          ...item,
-        })),
-      ),
+    places: new Set(left.flatMap(({ places }) => [...places])),
+    asked: left.every(({ asked }) => asked),
   }
 }
 
-/** What a problem's score leaves out in a step. */
-const leftOutBy =
-  <Problem>(config: CriteriaOptions, task: Pick<ScoredTask<Problem>, 'id' | 'rubric'>) =>
-  (problem: Problem, step: number): LeftOut | undefined => {
-    const { criteria } = task.rubric(problem)
-    const left = leavesOut(config, criteria, step, task.id(problem))
-    if (left.length === 0) return undefined
-    return {
-      ids: new Set(left.flatMap(({ places }) => [...places].map(i => criteria[i].id))),
-      asked: left.every(({ asked }) => asked),
-    }
-  }
-
 /** How training grades beside what the task's graders say. */
-interface TrainingOptions<Problem>
-  extends Pick<Scoring<Problem>, 'logged'>,
-    Required<Pick<Scoring<Problem>, 'rubricOf'>> {
+interface TrainingOptions<Problem> extends Pick<Scoring<Problem>, 'logged' | 'rubricOf' | 'only'> {
+  /** What verdicts are worth by the method; absent: the signed score. */
+  rule?: ResponseScoring
   nulls?: NullHandling
   /** A judge of groups, made of the task as training's graders score it alone. */
   groups?(heard: ScoredTask<Problem>): GroupScorer<Problem> | null
 }
 
 /**
- * The task as training grades it: by the configured rubrics, with every option that is set.
+ * The task as training grades it: by the configured rubrics, with every option that is set; `heard`: without what is left out, and
+ * without a judge of groups.
  * @throws ConfigError for groups of criteria that no rubric has
  */
-export const asTrained = <Problem>(
-  config: RewardOptions,
-  task: Task<Problem>,
-  { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
-): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
-  const { noise } = config
+export const asTrained = <Problem, Said extends Verdicts = Verdicts>(
+  config: OptionSettings,
+  task: Task<Problem, Said>,
+  { rubricOf = own => task.rubric(own), logged, only, nulls, rule, groups }: TrainingOptions<Problem> = {},
+): {
+  reward: ScoredTask<Problem, Said>
+  heard: ScoredTask<Problem, Said>
+  groups: GroupScorer<Problem> | null
+} => {
+  const { noise: spoilt = 'none' } = config
   // Negated, merits are penalties.
-  if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
+  if (task.train.length > 0 && spoilt !== 'negated')
+    checkOptions(config, { rubrics: task.train.map(rubricOf) })
+  const noise = OPTIONS.map(option => option.noise?.(config)).find(Boolean)
   const heard = scored(task, {
     rubricOf: problem =>
       OPTIONS.reduce((rubric, { marks }) => marks?.(config, rubric) ?? rubric, rubricOf(problem)),
     // A spoilt rubric says something else than the run's.
-    ...(noise === 'none' && { logged }),
-    score: scoringOf(config, nulls),
-    noise: rewardNoise(config),
+    ...(spoilt === 'none' && { logged }),
+    ...{ only, score: scoringOf(config, nulls, rule) },
+    ...(noise && { noise }),
   })
-  return { heard, reward: scoredTogether(config, heard, groups?.(heard) ?? null) }
-}
-
-/** A task under what counts of its criteria, and by a judge of groups where there is one. */
-export const scoredTogether = <Problem, Said extends Verdicts = Verdicts>(
-  config: CriteriaOptions,
-  task: ScoredTask<Problem, Said>,
-  groups: GroupScorer<Problem> | null,
-): ScoredTask<Problem, Said> => {
-  const counted = withLeftOut(config, task)
-  return groups === null ? counted : withGroupJudge(counted, groups, leftOutBy(config, task))
+  const leftOut = (problem: Problem, step: number): LeftOut | undefined => {
+    const { criteria } = heard.rubric(problem)
+    const left = leftOutBy(config, criteria, step, heard.id(problem))
+    return left && { ids: new Set([...left.places].map(i => criteria[i].id)), asked: left.asked }
+  }
+  const reward: typeof heard = {
+    ...heard,
+    grade: items =>
+      heard.grade(
+        items.map(item => ({
+          leftOut: item.step === undefined ? undefined : leftOut(item.problem, item.step),
+          ...item,
+        })),
+      ),
+  }
+  const scorer = groups?.(heard) ?? null
+  return { heard, groups: scorer, reward: scorer ? withGroupJudge(reward, scorer, leftOut) : reward }
 }
 
 /** Rubrics with the places of what a step left out of them, where anything was. */

@@ -47,7 +47,7 @@ const scoresFlaws = (name: string): boolean => {
  * @throws ConfigError for a name that is no rule or has no score for negated rubrics, a veto without a critical criterion, and for ids
  *   that no rubric has
  */
-const check = ({ name, critical }: ScoringRule, { rubrics, negated }: RewardFacts): void => {
+const check = ({ name, critical }: ScoringRule, { rubrics, negated, evolving }: RewardFacts): void => {
   const isVeto = /\bveto\b/.test(name)
   try {
     ruleOf(name)
@@ -63,6 +63,11 @@ const check = ({ name, critical }: ScoringRule, { rubrics, negated }: RewardFact
     refuse(
       `${PATH}.critical: expected nothing beside ${name}, which has no veto`,
       `name veto(${name}), or leave it out`,
+    )
+  if (isVeto && evolving)
+    refuse(
+      `${PATH}.name: expected a rule without a veto, got ${name}: criteria are proposed while training, and none is critical`,
+      'choose another rule',
     )
   if (rubrics === undefined) return
   const criteria = rubrics.flatMap(rubric => rubric.criteria)
@@ -83,7 +88,7 @@ const shape = {
   scoringRule: scoringRuleSchema
     .optional()
     .describe(
-      'How training turns verdicts into a score; absent: the signed score. Evaluations always report the signed score.',
+      "How training turns verdicts into a score; absent: the method's own rule, RuscaRL's the signed score. Evaluations do not go by it.",
     ),
 }
 

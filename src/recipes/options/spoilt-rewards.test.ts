@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import { rewardNoise, trainingRubrics } from './spoilt-rewards.ts'
+import { spoiltRewards, trainingRubrics } from './spoilt-rewards.ts'
 
 const verdict = (more: Partial<Verdict>): Verdict => ({ criterionId: 'x', met: true, source: 'llm', ...more })
 
 it('turns a verdict round whatever it is graded on, and leaves one that was not given', () => {
-  const noise = rewardNoise({ flipRate: 1, reward: 'rubric' })
+  const noise = spoiltRewards.noise!({ flipRate: 1, reward: 'rubric' })!
   const given = [
     verdict({}),
     verdict({ met: false }),

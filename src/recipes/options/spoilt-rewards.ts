@@ -5,9 +5,8 @@ import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { perturbRubric } from '../../rubric/perturb.ts'
 import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
-import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
-import { choice } from '../../train/config.ts'
+import { choice, orAbsent } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
 import { fraction } from '../../util/setting-shapes.ts'
 import { refuse } from '../common/refuse.ts'
@@ -19,6 +18,8 @@ import type { RewardOption } from './option.ts'
  */
 const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
 
+const FLIPS = 'Probability that a verdict is inverted before it is scored, as by a noisy judge; absent: 0.'
+
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 const shape = {
   noise: choice(NOISES, 'none', 'Negative control: how the rubrics of training are spoilt.'),
@@ -27,10 +28,11 @@ const shape = {
     'rubric',
     'What is rewarded: the score by the rubric, or, as a negative control, `random` numbers.',
   ),
-  flipRate: fraction
-    .default(0)
-    .describe('Probability that a verdict is inverted before it is scored, as by a noisy judge.'),
+  flipRate: fraction.default(0).describe(FLIPS),
 }
+
+/** Of methods that have no other of these settings. */
+export const noisyJudgeShape = { flipRate: orAbsent(fraction, FLIPS) }
 
 type Spoilt = z.output<z.ZodObject<typeof shape>>
 
@@ -108,15 +110,6 @@ export const flippedVerdicts = (
   })
 }
 
-/**
- * Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them.
- * @param reward `random`: scores are drawn from [0, 1) and have nothing to do with the response
- */
-export const rewardNoise = ({ flipRate, reward }: Pick<Spoilt, 'flipRate' | 'reward'>): Noise => ({
-  verdicts: (verdicts, key) => flippedVerdicts(verdicts, flipRate, key),
-  score: (score, key) => (reward === 'random' ? new Rng(`random score/${key}`).next() : score),
-})
-
 const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
   ...verdict,
   met: !met,
@@ -126,19 +119,34 @@ const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
 
 export const spoiltRewards: RewardOption<typeof shape> = {
   shape,
-  refuse({ reward, flipRate = 0 }) {
-    if (reward === 'random' && flipRate > 0)
-      refuse(
-        'flipRate: expected 0 with reward "random", which no verdict can change',
-        'set one of the two back',
-      )
+  refuse({ noise = 'none', flipRate = 0 }, { trueRubrics, unpaid, unjudged }) {
+    if (noise !== 'none' && trueRubrics)
+      refuse(`noise: expected "none" with ${trueRubrics}, got "${noise}"`, 'leave it out')
+    const ignored = unpaid ?? unjudged
+    if (flipRate > 0 && ignored) refuse(`flipRate: expected 0 with ${ignored}`, 'set one of the two back')
   },
   score: ({ noise = 'none' }, rule, nulls) => (noise === 'none' ? rule : trainingScore(noise, nulls)),
-  plan: ({ noise }) =>
-    noise === undefined ? [] : [`rubrics      ${noise === 'none' ? 'as they are' : noise}`],
-  unpaid: ({ reward }) => (reward === 'random' ? 'reward "random", which no criterion can change' : null),
-  noise: ({ reward, flipRate = 0 }) =>
-    reward === 'random' ? 'reward "random"' : flipRate > 0 ? 'flipRate' : null,
+  plan: ({ noise, flipRate = 0 }) => [
+    ...(noise === undefined ? [] : [`rubrics      ${noise === 'none' ? 'as they are' : noise}`]),
+    ...(flipRate > 0 ? [`verdicts     ${Math.round(100 * flipRate)}% inverted`] : []),
+  ],
+  facts({ noise, reward, flipRate = 0 }) {
+    const unpaid = reward === 'random' ? 'reward "random", which no criterion can change' : null
+    return {
+      ...{ unpaid, negated: noise === 'negated' },
+      noise: unpaid ? 'reward "random"' : flipRate > 0 ? 'flipRate' : null,
+    }
+  },
+  /** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
+  noise({ reward, flipRate = 0 }) {
+    const isRandom = reward === 'random'
+    if (!isRandom && flipRate === 0) return null
+    return {
+      verdicts: (verdicts, key) => flippedVerdicts(verdicts, flipRate, key),
+      // It has nothing to do with the response, nor with whether there is a score.
+      score: (score, key) => (isRandom ? new Rng(`random score/${key}`).next() : score),
+    }
+  },
   spoils: ({ noise = 'none', flipRate = 0, reward }) =>
     noise !== 'none' || flipRate > 0 || reward === 'random',
 }

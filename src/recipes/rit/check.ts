@@ -5,7 +5,6 @@ import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import { checkFleet } from '../common/judging.ts'
-import { checkLessonMemory } from '../common/lessons-config.ts'
 import { checkMethod, refuseColdStart } from '../common/method-check.ts'
 import { startShape } from '../common/plan.ts'
 import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
@@ -59,22 +58,22 @@ export const checkRitSettings = (config: RitConfig): void => {
   checkTask(config)
   checkReward(config)
   checkCredit(config)
-  const { memory, scaffold, rollout, rubric, thinkingBy, task } = config
-  // Of an answer that is right or wrong there is no criterion to miss.
-  const unjudged =
-    task.kind === 'arithmetic' &&
-    (thinkingBy === 'rubric'
-      ? rubric.source === 'none' && 'rubric.source "none"'
-      : `thinkingBy "${thinkingBy}"`)
-  checkLessonMemory(memory, { scaffold, samples: rollout.samples, unjudged })
+  const { rubric, thinkingBy, task, reward } = config
+  const unjudged = thinkingBy === 'rubric' ? null : `thinkingBy "${thinkingBy}"`
+  const none = rubric.source === 'none' ? 'rubric.source "none"' : null
+  const ignored = reward === 'response' ? 'reward "response", which thinking cannot change' : null
   checkScaffold(config)
-  const ignored = config.reward === 'response' ? 'reward "response", which thinking cannot change' : null
-  checkOptions(config, { unpaid: unpaid(config), control: { of: 'scores', ignored } })
+  checkOptions(config, {
+    ...{ unpaid: unpaid(config), unjudged, control: { of: 'scores', ignored } },
+    // Of an answer that is right or wrong there is no criterion to miss.
+    unkept: task.kind === 'arithmetic' ? (unjudged ?? none) : null,
+    unshown: task.kind === 'packing' ? null : `task "${task.kind}", whose answers have no rubric to show`,
+  })
   checkGroup(config)
 }
 
 const checkTask = (config: RitConfig): void => {
-  const { task, seed, scaffold, judge, memory, rubric, thinkingBy } = config
+  const { task, seed, judge, rubric, thinkingBy } = config
   const isRuled = thinkingBy === 'rubric' && (rubric.source === 'file' || rubric.source === 'none')
   if (task.kind === 'questions' && judge === null && !isRuled)
     refuse(
@@ -84,16 +83,6 @@ const checkTask = (config: RitConfig): void => {
   if (task.kind === 'packing') return
   checkTrainingSeed(seed)
   refuseColdStart(config, 'packing')
-  if (memory.kind !== 'none' && memory.show === 'beside')
-    refuse(
-      `memory.show: expected "alone" with task "${task.kind}", whose answers have no rubric to show`,
-      'leave it out',
-    )
-  if (scaffold !== null && memory.kind === 'none')
-    refuse(
-      `scaffold: expected nothing with task "${task.kind}", whose answers have no rubric to show`,
-      'leave it out, or set memory',
-    )
 }
 
 const checkReward = ({ reward, fusion, thinkingBy, rubric, normalise }: RitConfig): void => {
@@ -157,20 +146,10 @@ const checkGroup = ({ thinkingBy, group, judge, rubric, reward, rollout }: RitCo
   refuseGroupSize(own, rollout.samples, 'group')
 }
 
-const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: RitConfig): void => {
+const checkCredit = ({ critic, rollout: { samples } }: RitConfig): void => {
   if (critic === null && samples < 2)
     refuse(
       `rollout.samples: expected at least 2 without a critic, where the rollouts of a group are compared, got ${samples}`,
       'raise it, or set critic',
-    )
-  if (critic !== null && normalise === 'part')
-    refuse(
-      'normalise: expected "reward" with a critic, which estimates the whole reward',
-      'set critic to null',
-    )
-  if (normalise === 'part' && advantage.scale !== 'group')
-    refuse(
-      `advantage.scale: expected "group" with normalise "part", which divides each part by its spread in the group, got "${advantage.scale}"`,
-      'leave it out',
     )
 }

@@ -22,10 +22,10 @@ import {
 import { fraction, natural } from '../../util/setting-shapes.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
-import { criteriaOptionsShape } from '../options/options.ts'
+import { lessonMemorySchema } from '../options/memory.ts'
+import { knownCriteriaShape } from '../options/options.ts'
 import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 
 const packingSchema = kindSchema(
@@ -135,7 +135,7 @@ export const ritSchema = z.strictObject({
     thinkingJudgeSchema,
     'A language model that judges thinking and open answers. null: the task executes criteria; for questions, only the rules of `rubric.file` and of the rows count.',
   ),
-  ...criteriaOptionsShape,
+  ...knownCriteriaShape,
   reward: choice(
     ['fused', 'response', 'thinking'],
     'fused',

@@ -6,7 +6,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { partThinking, type Thinking } from '../../tasks/thinking.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import type { StepIo } from '../../train/rollout.ts'
-import { LessonMemory } from '../common/lessons-memory.ts'
+import { LessonMemory } from '../options/lesson-memory.ts'
 import { checkRitSettings } from './check.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { rit } from './recipe.ts'
@@ -63,7 +63,7 @@ const RESPONSES = ['so </think> 10', 'so </think> 3', 'so </think> 3', 'good </t
 const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
   const { memory: settings } = config
   const task = ritTask(hinted)
-  const lessons =
+  const hints =
     settings.kind === 'none'
       ? undefined
       : new LessonMemory<number>({
@@ -74,10 +74,10 @@ const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
             steps: 4,
             file: null,
           },
-          task: { question: own => task.task.question(own) },
+          task: task.task,
         })
   const recipe = rit(config, {
-    ...{ policy: {} as Policy, problem: () => 7, ritTask: task, rubricOf: () => THINKING, lessons },
+    ...{ policy: {} as Policy, problem: () => 7, ritTask: task, rubricOf: () => THINKING, hints },
     evaluate: async () => [],
   })
   const step = async (number: number) => {

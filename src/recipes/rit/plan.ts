@@ -4,7 +4,6 @@ import { describeQuestionFiles } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-config.ts'
 import { judgingOf, NO_JUDGE, responseCharacters } from '../common/judge-plan.ts'
-import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { mayBeMissing } from '../common/refuse.ts'
@@ -16,7 +15,7 @@ import type { RitConfig } from './config.ts'
 import { freshShape, type TaskSizes, taskSizes } from './tasks.ts'
 
 /** How both rewards become one. */
-const describeReward = ({ reward, fusion, thinkingBy, normalise }: RitConfig): string => {
+const describeReward = ({ reward, fusion, thinkingBy }: RitConfig): string => {
   const weight = fusion.adaptive ? `alpha from ${fusion.alpha}, adaptive` : `alpha ${fusion.alpha}`
   const what = {
     fused: `thinking and response fused, ${weight}, gate ${fusion.gate}`,
@@ -27,7 +26,6 @@ const describeReward = ({ reward, fusion, thinkingBy, normalise }: RitConfig): s
     what,
     ...(thinkingBy === 'steps' ? ['thinking judged step by step (PRM)'] : []),
     ...(thinkingBy === 'group' ? ['thinking of a group judged in one call'] : []),
-    ...(normalise === 'part' ? ['each part normalised apart'] : []),
   ].join('; ')
 }
 
@@ -108,7 +106,6 @@ export const planRit = (config: RitConfig): RunPlan => {
         `reward       ${describeReward(config)}`,
         ...optionLines(config),
         ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
-        ...memoryLine(config.memory),
         ...judging.lines,
       ],
       algorithm: critic === null ? 'GRPO, ' : 'PPO with a critic, ',

@@ -121,6 +121,18 @@ const FOUR = [
 ]
 
 describe('the reward', () => {
+  it('scores thinking by another rule, by groups of criteria, and by a judge that errs, where that is set', async () => {
+    const paid = async (more: object, texts = FOUR) =>
+      rewardsOf(await learnt(texts, { reward: 'thinking', ...more }))
+    // One point to be had, and one to be lost.
+    expect(await paid({ scoringRule: { name: 'signed' } })).toEqual([0, 1, -1, 1])
+    expect(await paid({ flipRate: 1 })).toEqual([0.5, 0, 1, 0])
+    const both = ['<think> good bad </think> 10', '<think> good </think> 10']
+    expect(await paid({}, both)).toEqual([0.5, 1])
+    expect(await paid({ criterionGroups: [{ criteria: ['good'], voidedBy: ['bad'] }] }, both)).toEqual([0, 1])
+    await expect(paid({ criterionGroups: [{ criteria: ['god'] }] })).rejects.toThrow('got "god"')
+  })
+
   it('is thinking and response fused, through the gate', async () => {
     const run = await learnt(FOUR, { fusion: { alpha: 0.5, gate: 'min' } })
     expect(rewardsOf(run)).toEqual([0.75, 0.3, 0.25, 0])

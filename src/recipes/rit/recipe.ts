@@ -19,7 +19,8 @@
  *   by Eq. 5, or by the benchmark's own score (`task.openReward`).
  * - The default rubric is whoever's made the task (`rubric.source: oracle`); the paper's is authored from good and poor traces, then
  *   refined. Rows are parted by a plain shuffle, where the paper has official and stratified splits.
- * - `rubricDropout` (arXiv 2608.11669), `fusion.adaptive`, `normalise: part`, `scaffold`, `memory` and `control` are ours or others'.
+ * - `rubricDropout` (arXiv 2608.11669), `scoringRule`, `criterionGroups`, `flipRate`, `fusion.adaptive`, `normalise: part`, `scaffold`,
+ *   `memory` and `control` are ours or others'.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -29,11 +30,11 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
-import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { lambdasIn, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
+import { lambdasIn, scaffoldedPrompts } from '../common/scaffold.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
+import { type Hints, rubricHints } from '../options/lesson-memory.ts'
 import type { RitConfig } from './config.ts'
 import { ritMetrics, ritRolloutRow } from './metrics.ts'
 import { rewardedRollout, rewardPairs, ritAdvantages } from './rewards.ts'
@@ -46,38 +47,25 @@ export interface RitParts<Problem> {
   ritTask: RitTask<Problem>
   /** The thinking rubric of a problem. */
   rubricOf(problem: Problem): Rubric
-  /** Lessons of earlier attempts. */
-  lessons?: Lessons<Problem>
+  /** What the scaffold shows; absent: the rubrics of answers. */
+  hints?: Hints<Problem>
   evaluate: Recipe<unknown>['evaluate']
-}
-
-/** A step's rollouts, and what was recalled for them. */
-export interface RitRolled<Problem> {
-  groups: Groups<Graded<Problem, RitGrade>>
-  recalled: Recalled | null
 }
 
 export const rit = <Problem>(
   config: RitConfig,
-  {
-    policy,
-    problem,
-    ritTask,
-    rubricOf,
-    evaluate,
-    lessons = NO_LESSONS as Lessons<Problem>,
-  }: RitParts<Problem>,
-): Recipe<RitRolled<Problem>> => {
+  { policy, problem, ritTask, rubricOf, evaluate, hints = rubricHints(ritTask.task) }: RitParts<Problem>,
+): Recipe<Groups<Graded<Problem, RitGrade>>> => {
   const { rollout, ratio, critic, fusion, reward, scaffold, seed } = config
   const { samples, temperature } = rollout
   const { task } = ritTask
+  const grader = thoughtGrader(config, ritTask, rubricOf)
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
   return {
     async rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
-      const recalled = await lessons.recall(step, problems)
-      const shown = lessons.shown(taskRubrics(task), problems, recalled)
+      const shown = await hints.shown(step, problems)
       const groups = await io.rollOut({
         ...{ problems, samples, ratio, last: true },
         prompt: own => task.prompt(own),
@@ -91,12 +79,12 @@ export const rit = <Problem>(
           }),
         sampling: samplingOf(config, task.stopTokens),
         // Eq. 1, 4, 5 and 6.
-        ...thoughtGrader(config, ritTask, rubricOf),
+        ...grader,
       })
-      return { groups: underControl(config, step, groups), recalled }
+      return underControl(config, step, groups)
     },
 
-    async learn(step, { groups: judged, recalled }) {
+    async learn(step, judged) {
       const alpha = weight?.alpha ?? fusion.alpha
       // Eq. 7 and 8.
       const groups = judged.map(group => group.map(item => rewardedRollout(config, item, alpha)))
@@ -114,7 +102,7 @@ export const rit = <Problem>(
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ritMetrics(config, task, rubricOf, groups),
-          ...(await lessons.learn(step, recalled, attempts)),
+          ...(await hints.learn(step, attempts)),
           alpha,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(critic && { valueError: valueErrorOf(credited) }),
@@ -128,6 +116,6 @@ export const rit = <Problem>(
     },
 
     evaluate,
-    ...joinedState({ weight, memory: lessons.state }),
+    ...joinedState({ weight, memory: hints.state }),
   }
 }

@@ -1,9 +1,10 @@
 /** @file Both rewards in one, and advantages of them: pure functions over grades. */
 
-import { type Advantages, grpoAdvantages } from '../../rl/advantages.ts'
+import type { Advantages } from '../../rl/advantages.ts'
 import { type Fusion, type FusionGate, fuse, gated } from '../../rl/fusion.ts'
-import { advantagesOf, type Graded, type Groups, partAdvantagesOf } from '../../rl/rollout.ts'
+import type { Graded, Groups } from '../../rl/rollout.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import type { RitConfig } from './config.ts'
 import type { RitGrade } from './thinking.ts'
 
@@ -41,22 +42,23 @@ export const rewardedRollout = <Problem>(
  * @throws NumericError for a reward that is not finite
  */
 export const ritAdvantages = (
-  { normalise, fusion: { gate }, advantage }: Pick<RitConfig, 'normalise' | 'fusion' | 'advantage'>,
+  config: Pick<RitConfig, 'normalise' | 'fusion' | 'advantage'>,
   groups: Groups<RitRollout<unknown>>,
   alpha: number,
 ): Advantages => {
-  if (normalise === 'reward') return advantagesOf(groups, known => grpoAdvantages(known, advantage))
-  const { ddof, epsilon } = advantage
+  const { gate } = config.fusion
   // As in the fused reward, the response is all there is where nothing can be judged of thinking.
   const weights = (p: number): Readonly<Record<string, number>> =>
     groups[p].some(({ fusion }) => fusion.fellBack)
       ? { response: 1 }
       : { thinking: alpha, response: 1 - alpha }
-  return partAdvantagesOf(groups, weights, { ddof, epsilon }, ({ reward, parts: { thinking, response } }) =>
-    reward === null || response === null
-      ? null
-      : { response, thinking: thinking === null ? null : gated(gate, thinking, response) },
-  )
+  return normalisedAdvantages(config, groups, {
+    weights,
+    partsOf: ({ reward, parts: { thinking, response } }) =>
+      reward === null || response === null
+        ? null
+        : { response, thinking: thinking === null ? null : gated(gate, thinking, response) },
+  })
 }
 
 /** Both rewards of each group's rollouts, where both are known. */

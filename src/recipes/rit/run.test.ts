@@ -286,7 +286,7 @@ describe('rit refuses', () => {
     ],
     ['parts of one', { reward: 'thinking', normalise: 'part' }, 'normalise: expected "reward"'],
     ['a control of nothing', { reward: 'response', control: 'random' }, 'control: expected nothing'],
-    ['a critic by parts', { critic: {}, normalise: 'part' }, 'normalise: expected "reward" with a critic'],
+    ['a critic by parts', { critic: {}, normalise: 'part' }, 'critic: expected null with normalise "part"'],
     ['a ratio without scaffold', { ratio: 'sampled' }, 'ratio: expected "plain" without a scaffold'],
     [
       'missing verdicts where there are none',

@@ -7,10 +7,10 @@ import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { MADE_ONCE } from '../common/deciding.ts'
 import { besideGreedy } from '../common/evaluation.ts'
-import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { openHints } from '../options/lesson-memory.ts'
 import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { ritEvaluation } from './evaluation.ts'
@@ -45,7 +45,7 @@ const learnTask = async <Problem>(
   await run.use(Promise.resolve(ritTask))
   run.note(task.notes)
   const policy = await run.openPolicy()
-  const lessons = await openLessons(config, task, run, run.folder)
+  const hints = await openHints(config, task, run, run.folder)
   return run.train(
     policy,
     async () => {
@@ -54,7 +54,7 @@ const learnTask = async <Problem>(
       if (!known) run.note([note])
       const earlier = () => (existsSync(join(dir, 'evals.jsonl')) ? readEvals(dir) : [])
       return rit(config, {
-        ...{ policy, ritTask, rubricOf, lessons },
+        ...{ policy, ritTask, rubricOf, hints },
         problem: problemsOf(task, config.seed),
         evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf }, earlier)),
       })

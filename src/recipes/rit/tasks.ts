@@ -25,6 +25,7 @@ import { MINIATURES } from '../common/miniatures.ts'
 import { shapeFolder } from '../common/remote.ts'
 import { taskModel } from '../common/word-models.ts'
 import { chatGroups, type GroupScorer } from '../options/group-judge.ts'
+import { showsRubric } from '../options/memory.ts'
 import type { RitConfig } from './config.ts'
 
 /** Whether a criterion is decided by a rule of Gradus; a task's own predicates are none. */
@@ -269,9 +270,9 @@ export const taskSizes = (config: RitConfig): TaskSizes =>
       const [, test] = mainTest(task)
       const measured = test.slice(0, MEASURED)
       const { scaffold, memory } = config
-      const showsRubric = scaffold !== null && (memory.kind === 'none' || memory.show === 'beside')
+      const isShown = scaffold !== null && showsRubric(memory)
       const lengths = measured.map(
-        problem => task.prompt(problem, showsRubric ? task.rubric(problem).criteria : []).length,
+        problem => task.prompt(problem, isShown ? task.rubric(problem).criteria : []).length,
       )
       return {
         train: task.train.length,

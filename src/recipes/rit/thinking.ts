@@ -4,31 +4,25 @@ import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
 import type { Graded, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import { type LeftOut, type ScoredResponse, type ScoredTask, scored } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import type { Item, Task } from '../../tasks/task.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import type { Attempts } from '../common/lessons-memory.ts'
 import { controlledOrder, controlledValue } from '../options/control.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
-import { type CriteriaOptions, scoredTogether } from '../options/options.ts'
+import type { Attempts } from '../options/lesson-memory.ts'
+import { asTrained, type OptionSettings } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './tasks.ts'
 
 /** A rollout with both judgements. */
-export interface RitGrade {
+export interface RitGrade extends Pick<ScoredResponse, 'verdicts' | 'leftOut' | 'whole'> {
   response: ThoughtResponse
   answer: ScoredResponse
   /** Mean satisfaction of the thinking rubric; null where nobody could judge, `none` without criteria. */
   thinking: number | null | 'none'
-  /** On the thinking, in the rubric's order. */
-  verdicts: readonly Verdict[]
-  /** Criteria that its score does not count; absent where nothing is left out. */
-  leftOut?: LeftOut
-  /** Where criteria are left out that were judged all the same: the score by all of them. */
-  whole?: number | null
 }
 
 /** Mean satisfaction of a rubric: a merit that is there, a flaw that is not. */
@@ -78,7 +72,7 @@ export const verifyThinking = async <Problem>(
   })
 }
 
-type ThoughtConfig = Pick<RitConfig, 'thinkingBy' | 'fusion'> & CriteriaOptions
+type ThoughtConfig = Pick<RitConfig, 'thinkingBy' | 'fusion'> & OptionSettings
 
 /** Thinking as a task of its own: its rubric is that of thinking, its score what the reward hears of it. */
 const thinkingTask = <Problem>(
@@ -107,11 +101,11 @@ const thinkingTask = <Problem>(
     },
   }
   const own = { ...task, kind: undefined, rubric: rubricOf, grade: gradeBy[thinkingBy] }
-  const heard = scored(own, {
-    rubricOf,
-    score: (rubric, verdicts) => numberOr(satisfied(rubric, verdicts, fusion.nulls)),
-  })
-  return scoredTogether(config, heard, thinkingBy === 'group' && groups ? groups : null)
+  const { nulls } = fusion
+  return asTrained(config, own, {
+    rule: (rubric, verdicts) => numberOr(satisfied(rubric, verdicts, nulls)),
+    ...{ nulls, groups: () => (thinkingBy === 'group' && groups ? groups : null) },
+  }).reward
 }
 
 /** How rollouts are graded in training: thinking and answer of each one, and the thinking of a group where it is compared. */
@@ -128,13 +122,9 @@ export const thoughtGrader = <Problem>(
       const asked = items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))
       const [answers, thoughts] = await Promise.all([task.grade(asked), grade(asked)])
       return asked.map(({ tokens }, i) => {
-        const { score, unjudged, verdicts, leftOut, whole } = thoughts[i]
-        return {
-          ...{ response: task.thinking.read(tokens), answer: answers[i], verdicts },
-          thinking: score ?? (unjudged ? null : 'none'),
-          ...(leftOut && { leftOut }),
-          ...(whole !== undefined && { whole }),
-        }
+        const { score, unjudged, ...said } = thoughts[i]
+        const thinking = score ?? (unjudged ? null : 'none')
+        return { ...said, response: task.thinking.read(tokens), answer: answers[i], thinking }
       })
     },
     ...(gradeGroup && {

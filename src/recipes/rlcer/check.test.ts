@@ -82,6 +82,11 @@ describe('plan and run refuse the same, before anything is trained', () => {
     ['a ratio without a scaffold', { ratio: 'sampled' }, /ratio: expected "plain" without a scaffold/],
     ['a group of one', { rollout: { prompts: 2, samples: 1 } }, /rollout\.samples: expected at least 2/],
     [
+      'a veto of criteria that nobody knows',
+      { scoringRule: { name: 'veto(mean)' } },
+      /scoringRule\.name: expected a rule without a veto, got veto\(mean\)/,
+    ],
+    [
       'a control without rubricators',
       { ...withoutRubricators, reasonerReward: 'outcome', control: 'flipped' },
       /control: expected nothing with rubricator.enabled false, got "flipped"/,
@@ -114,7 +119,7 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'a scale that parts have no use for',
       { critic: null, advantage: { perPart: true, scale: 'group' } },
-      /advantage\.scale: expected nothing set with advantage\.perPart/,
+      /advantage\.scale: expected "batch" with advantage\.perPart/,
     ],
     [
       'more criteria at least than at most',

@@ -59,12 +59,12 @@ export const checkRlcer = (
 const checkRlcerSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
+  checkCredit(config)
   checkOptions(config, {
     ...{ unpaid: unpaid(config), control: controlled(config) },
-    ...{ evolving: true, unnamed: true },
+    ...{ evolving: true, unnamed: true, usualScale: 'batch' },
     allAsked: 'which criteria pay is decided by the verdicts on all of them',
   })
-  checkCredit(config)
   checkScaffold(config)
   checkPool(config)
   checkLengths(config)
@@ -170,9 +170,8 @@ const unpaid = ({ reasonerReward }: RlcerConfig): string | null =>
 
 /** At the reward verdicts are changed that pay alone, at the verdicts those that valid criteria are chosen by as well. */
 const controlled = (config: RlcerConfig): RewardFacts['control'] => {
-  const { controlAt, rubricator } = config
-  const noRubrics = rubricator.enabled ? null : 'rubricator.enabled false'
-  return controlAt === 'reward'
+  const noRubrics = config.rubricator.enabled ? null : 'rubricator.enabled false'
+  return config.controlAt === 'reward'
     ? { of: 'scores', ignored: noRubrics ?? unpaid(config) }
     : { of: 'verdicts', ignored: noRubrics }
 }
@@ -188,11 +187,6 @@ const checkCredit = ({ critic, advantage, rollout }: RlcerConfig): void => {
     refuse(
       `advantage: expected nothing set with a critic, which compares no groups, got ${JSON.stringify(advantage)}`,
       'leave advantage out, or set critic to null',
-    )
-  if (advantage.perPart && advantage.scale !== usual.scale)
-    refuse(
-      `advantage.scale: expected nothing set with advantage.perPart, which divides each part by its own spread, got "${advantage.scale}"`,
-      'leave advantage.scale out, or set advantage.perPart to false',
     )
 }
 

@@ -1,23 +1,10 @@
 /** @file From both roles' rewards to advantages, apart from each other: by a critic, or by leaving one out. */
 
 import type { Policy } from '../../policy/policy.ts'
-import {
-  type Advantages,
-  amongKnown,
-  batchNormalised,
-  grpoAdvantages,
-  rlooAdvantages,
-} from '../../rl/advantages.ts'
-import {
-  type Credited,
-  creditRollouts,
-  type Graded,
-  type Groups,
-  partAdvantagesOf,
-  rewardsOf,
-  writtenTokens,
-} from '../../rl/rollout.ts'
+import { type Advantages, batchNormalised, grpoAdvantages, rlooAdvantages } from '../../rl/advantages.ts'
+import { type Credited, creditRollouts, type Graded, type Groups, writtenTokens } from '../../rl/rollout.ts'
 import { creditWithCritic } from '../common/critic.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts } from './exploration.ts'
 import { REASONER_PARTS, RUBRICATOR_PARTS } from './rewards.ts'
@@ -77,13 +64,11 @@ export const roleAdvantages = (
   groups: Groups<Graded<unknown, unknown>>,
   baseline: 'mean' | 'leave-one-out',
   parts: readonly string[],
-  { scale, ddof, epsilon, perPart }: RlcerConfig['advantage'],
+  advantage: RlcerConfig['advantage'],
 ): Advantages => {
-  if (perPart) {
-    const weights = Object.fromEntries(parts.map(name => [name, 1]))
-    return partAdvantagesOf(groups, weights, { ddof, epsilon })
-  }
-  return amongKnown(rewardsOf(groups), known => {
+  const { scale, ddof, epsilon } = advantage
+  const weights = Object.fromEntries(parts.map(name => [name, 1]))
+  const whole = (known: number[][]): Advantages => {
     const centred = baseline === 'mean' ? grpoAdvantages(known, { scale: 'none' }) : rlooAdvantages(known)
     if (scale === 'none') return centred
     if (scale === 'group') return grpoAdvantages(known, { ddof, epsilon })
@@ -93,7 +78,8 @@ export const roleAdvantages = (
       centred.advantages_P_G[p].every(a => a === 0) ? group.map(() => 0) : group,
     )
     return { ...centred, advantages_P_G }
-  })
+  }
+  return normalisedAdvantages({ advantage }, groups, { weights, whole })
 }
 
 /**

@@ -19,7 +19,7 @@
  * - Advantages are whitened by role. `critic: null` compares reasoners with their group's mean, and rubricators with the others of
  *   their question. The critic is a head on the policy's trunk, or a model of its own (`critic.own`); the loss adds up both roles'
  *   means over tokens (`roles`). The start: chat models as they come, where the paper's are base models after supervised learning.
- * - `rubricDropout` (arXiv 2608.11669), `anchors` (2610.11464), a scaffold of valid criteria, normalisation by part, controls, verifiers.
+ * - `rubricDropout` (arXiv 2608.11669), `scoringRule`, `anchors` (2610.11464), a scaffold of valid criteria, normalisation by part, controls, verifiers.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -29,7 +29,7 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
-import { leftOutMetrics, placesLeftOut } from '../options/options.ts'
+import { leftOutBy, leftOutMetrics } from '../options/options.ts'
 import { anchorMetrics, keptOutRows, onAnchors, type ThoughtAnchors } from './anchored.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
@@ -61,13 +61,11 @@ export const rlcer = <Problem>(
   const [{ scaffold }, { task }] = [config, parts]
   const bank = new ProposedRubrics()
 
-  const left = placesLeftOut(config)
-  const placesOf = (step: number, { valid, problem: own }: JudgedQuestion<Problem>) =>
-    left(
-      valid.map(({ criterion }) => criterion),
-      step,
-      task.id(own),
-    )
+  /** The valid criteria of a question, and which of them do not count in a step. */
+  const countedIn = (step: number, { valid, problem: own }: JudgedQuestion<Problem>) => {
+    const criteria = valid.map(({ criterion }) => criterion)
+    return { criteria, places: leftOutBy(config, criteria, step, task.id(own))?.places }
+  }
 
   return {
     rollOut(step, io) {
@@ -82,7 +80,7 @@ export const rlcer = <Problem>(
       assertVerified(proposed)
       const judged = await onAnchors(proposed, parts)
       const neutral = neutralEvolving(judged, config.rubricator)
-      const counted = countedCriteria(judged, config, own => placesOf(step, own))
+      const counted = countedCriteria(judged, config, own => countedIn(step, own).places)
       const questions = judged.map((own, q) => rewardQuestion(config, own, counted[q], neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
@@ -96,12 +94,7 @@ export const rlcer = <Problem>(
         metrics: {
           ...rlcerMetrics(questions, config, step),
           ...anchorMetrics(questions, config),
-          ...leftOutMetrics(
-            questions.map(own => ({
-              criteria: own.valid.map(({ criterion }) => criterion),
-              places: placesOf(step, own),
-            })),
-          ),
+          ...leftOutMetrics(judged.map(own => countedIn(step, own))),
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
         },

@@ -43,6 +43,12 @@ describe('reward of thinking (RLCER Eq. 6)', () => {
     })
   })
 
+  it('is by another rule where that is set: the mean, which leaves points out', () => {
+    const config = rlcerSchema.parse({ reasonerReward: 'rubric', scoringRule: { name: 'mean' } })
+    const means = Z.map((_, m) => cotReward(config, [K1, K2], m, 'key'))
+    expect(means).toEqual([1, 1, 0.5, 0, 0, 0.5, 1, 0.5])
+  })
+
   it('without valid criteria is what the setting says', () => {
     expect(cots([])).toEqual(Array(8).fill(0))
     expect(cots([], 0.5)).toEqual(Array(8).fill(0.5))

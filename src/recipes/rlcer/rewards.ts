@@ -2,9 +2,11 @@
 
 import type { Reward } from '../../rl/rollout.ts'
 import { allWeightsScore } from '../../rubric/linear.ts'
+import type { ResponseScoring } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { controlledOrder, controlledValue } from '../options/control.ts'
+import { scoringOf } from '../options/options.ts'
 import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
@@ -76,6 +78,8 @@ export const countedCriteria = <Question extends { valid: readonly CountedCriter
   return control === 'other-question' ? counted.map((_, q) => counted[(q + 1) % counted.length]) : counted
 }
 
+const allWeights: ResponseScoring = (rubric, verdicts) => allWeightsScore(rubric, verdicts).score
+
 /** What a reasoner's reward is made of; `cot` is what its kind of reward pays for thinking. */
 export type ReasonerParts = Record<'outcome' | 'cot' | 'overlong', number | null>
 
@@ -103,15 +107,17 @@ export const randomCot = (key: string): number => new Rng(`random thinking rewar
 
 /**
  * Reward of the thinking of response m, by what pays for it: points earned between the least and the most that its criteria can give
- * (Eq. 6). Criteria without a verdict on it are dropped for it alone.
+ * (Eq. 6), or by `scoringRule`. Criteria without a verdict on it are dropped for it alone.
  * @returns `emptyCot` without criteria; null where there are some and a verdict on none
  */
 export const cotReward = (
-  { reasonerReward: kind, emptyCot, critic }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot' | 'critic'>,
+  config: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot' | 'critic'> &
+    Pick<Partial<RlcerConfig>, 'scoringRule'>,
   criteria: readonly CountedCriterion[],
   m: number,
   key: string,
 ): number | null => {
+  const { reasonerReward: kind, emptyCot, critic } = config
   if (kind === 'random') return randomCot(key)
   // A critic cannot see which groups have none: with 0 it would be luck what a right answer is paid.
   if (criteria.length === 0) return emptyCot ?? (critic === null ? 0 : 0.5)
@@ -120,7 +126,7 @@ export const cotReward = (
   const verdicts = criteria.map(({ met }, k) => ({
     ...{ criterionId: `${k}`, met: met[m], source: 'rule' as const },
   }))
-  return allWeightsScore(rubric, verdicts).score
+  return scoringOf(config, 'drop', allWeights)(rubric, verdicts)
 }
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const

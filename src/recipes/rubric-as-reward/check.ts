@@ -192,10 +192,11 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
   checkReward(config)
   checkCredit(config)
   checkAdvantage(config)
+  const rubric = weighedRubric(config)
   checkOptions(config, {
     ...{ unpaid: unpaid(config), control: { of: 'verdicts', ignored: uncontrolled(config) } },
     allAsked: 'the criteria are worked out together, so asking for fewer saves nothing',
-    criteria: weighedRubric(config).criteria,
+    ...{ criteria: rubric.criteria, rubrics: [rubric] },
   })
 }
 
@@ -359,12 +360,7 @@ const checkCredit = ({ credit, stepWeight }: RubricAsRewardConfig): void => {
     )
 }
 
-const checkAdvantage = ({ condition, advantage: { scale, redistribute } }: RubricAsRewardConfig): void => {
-  if (condition === 'rubric_norm' && scale !== 'group')
-    refuse(
-      `advantage.scale: expected "group" with condition "rubric_norm", which divides each criterion by its own spread in the group, got "${scale}"`,
-      'leave advantage.scale at "group", or choose another condition',
-    )
+const checkAdvantage = ({ condition, advantage: { redistribute } }: RubricAsRewardConfig): void => {
   if (condition !== 'rubric_norm' && redistribute)
     refuse(
       `advantage.redistribute: expected false with condition "${condition}", which mixes the criteria before they are normalised, got true`,

@@ -26,7 +26,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { amount, natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
-import { criteriaOptionsShape } from '../options/options.ts'
+import { knownCriteriaShape } from '../options/options.ts'
 import { coldStartSetting, logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 
@@ -217,7 +217,7 @@ export const rubricAsRewardSchema = z.strictObject({
     labelledVerifierSchema,
     'Labels and training of the learned verifier, with `softCriteria: learned`; absent: the defaults of these keys.',
   ),
-  ...criteriaOptionsShape,
+  ...knownCriteriaShape,
   grader: orAbsent(
     logicGraderSchema,
     'Limits of the solver, and the proxies of C4 and C5; absent: the defaults of these keys.',

@@ -4,7 +4,6 @@ import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicResponse, TrainedLogicTask } from '../../tasks/logic/task.ts'
-import type { Item } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
 import { controlledValue } from '../options/control.ts'
 import type { RubricAsRewardConfig } from './config.ts'
@@ -20,17 +19,6 @@ const withCredit = (verdict: Verdict, change: (credit: number) => number): Verdi
   return { ...verdict, met: credit === 1, credit }
 }
 
-type Regrade = (
-  said: readonly LogicResponse[],
-  items: readonly Item<LogicTaskExample>[],
-) => readonly LogicResponse[] | Promise<readonly LogicResponse[]>
-
-/** A task whose graders say something else; what the answers are as such (`grade`) stays. */
-const regraded = (task: TrainedLogicTask, change: Regrade): TrainedLogicTask => ({
-  ...task,
-  grade: async items => [...(await change(await task.grade(items), items))],
-})
-
 /** Every credit another one, also whether the answer is proved. */
 const shifted = (own: LogicResponse, change: (credit: number, id: string) => number): LogicResponse => ({
   ...own,
@@ -38,15 +26,16 @@ const shifted = (own: LogicResponse, change: (credit: number, id: string) => num
   proved: own.proved === null ? null : change(Number(own.proved), 'proved') >= 0.5,
 })
 
-/** Judged as if they were answers to other problems. */
+/** Judged as if they were answers to other problems; what they are as such (`grade`) stays. */
 const shuffled = (task: TrainedLogicTask): TrainedLogicTask => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
-  const elsewhere = async (said: readonly LogicResponse[], items: readonly Item<LogicTaskExample>[]) => {
-    const graded = await task.grade(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
-    return graded.map((own, i) => ({ ...own, grade: said[i].grade }))
-  }
   return {
-    ...regraded(task, elsewhere),
+    ...task,
+    async grade(items) {
+      const said = await task.grade(items)
+      const graded = await task.grade(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
+      return graded.map((own, i) => ({ ...own, grade: said[i].grade }))
+    },
     stream(index, hops) {
       const problem = task.stream(index, hops)
       others.set(problem, task.stream(index + ELSEWHERE, hops))
@@ -62,26 +51,31 @@ export const controlledTask = (
 ): TrainedLogicTask => {
   if (control === undefined) return task
   if (control === 'shuffled') return shuffled(task)
-  return regraded(task, (said, items) =>
-    said.map((own, i) => {
-      // The same response to the same problem gets the same credits.
-      const rng = new Rng(`random reward/${seed}/${items[i].problem.id}/${own.response.text}`)
-      return shifted(own, (credit, id) => controlledValue(control, credit, rng.fork(id)))
-    }),
-  )
+  return {
+    ...task,
+    grade: async items =>
+      (await task.grade(items)).map((own, i) => {
+        // The same response to the same problem gets the same credits.
+        const rng = new Rng(`random reward/${seed}/${items[i].problem.id}/${own.response.text}`)
+        return shifted(own, (credit, id) => controlledValue(control, credit, rng.fork(id)))
+      }),
+  }
 }
 
 /** The task with C4 and C5 as a judge has them; what nothing can be said of keeps what it has. */
-export const softlyJudged = (task: TrainedLogicTask, judge: SoftJudge): TrainedLogicTask =>
-  regraded(task, async (said, items) => {
+export const softlyJudged = (task: TrainedLogicTask, judge: SoftJudge): TrainedLogicTask => ({
+  ...task,
+  async grade(items) {
+    const said = await task.grade(items)
     const credits = await judge(items.map(({ problem }, i) => ({ problem, response: said[i].response.text })))
-    const judged = (own: LogicResponse, soft: Readonly<Record<string, number>>): LogicResponse => ({
-      ...own,
-      verdicts: own.verdicts.map(verdict =>
-        verdict.criterionId in soft
-          ? { ...withCredit(verdict, () => soft[verdict.criterionId]), source: 'model' }
-          : verdict,
-      ),
-    })
-    return said.map((own, i) => (own.excluded === null ? judged(own, credits[i]) : own))
-  })
+    const judged = (verdict: Verdict, soft: Readonly<Record<string, number>>): Verdict =>
+      verdict.criterionId in soft
+        ? { ...withCredit(verdict, () => soft[verdict.criterionId]), source: 'model' }
+        : verdict
+    return said.map((own, i) =>
+      own.excluded === null
+        ? { ...own, verdicts: own.verdicts.map(verdict => judged(verdict, credits[i])) }
+        : own,
+    )
+  },
+})

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import { checkRubricAsRewardSettings } from './check.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { paidFor, said } from './rewards.fixture.ts'
-import { rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
+import { weighedRubric, weightsWithout } from './rewards.ts'
 
 describe('rubric dropout in rubric-as-reward', () => {
   const hybrid = weighedRubric({ condition: 'hybrid', weights: null })
@@ -31,6 +32,20 @@ describe('rubric dropout in rubric-as-reward', () => {
     expect(all.parts).toEqual({ C1: 1, C2: 1, C3: 1, C4: 1, C5: 1 })
   })
 
+  it('pays by another rule, and by groups of criteria, where that is set', async () => {
+    const paid = async (options: Record<string, unknown>, own = said(0, 1, 1)) =>
+      (await paidFor([own], 'rubric', { options }))[0].reward
+    // Weights .3, .25 and .1 of .65.
+    expect(await paid({})).toBeCloseTo((3 * 0.35) / 0.65, 12)
+    expect(await paid({ scoringRule: { name: 'mean', critical: [] } })).toBeCloseTo(2 / 3, 12)
+    const criterionGroups = [{ criteria: ['C2'], voidedBy: ['C1'] }]
+    expect(await paid({ criterionGroups })).toBeCloseTo((3 * 0.1) / 0.65, 12)
+    // Every verdict inverted that is weighed.
+    const [flipped] = await paidFor([said(0, 1, 1, 1)], 'rubric', { options: { flipRate: 1 } })
+    expect(flipped.reward).toBeCloseTo((3 * 0.3) / 0.65, 12)
+    expect(flipped.parts).toEqual({ C1: 1, C2: 0, C3: 0, C4: 1, C5: 0 })
+  })
+
   it('takes no notice of criteria that are not weighed at all, of which the graders say something too', async () => {
     const [{ reward, parts }] = await paidFor([said(1, 1, 0, 0.5, 0.5)], 'rubric', { leftOut: ['C3'] })
     expect(reward).toBeCloseTo(3, 12)
@@ -41,7 +56,11 @@ describe('rubric dropout in rubric-as-reward', () => {
     const rubric = weighedRubric({ condition: 'rubric_norm', weights: null })
     const group = await paidFor([said(1, 0, 0), said(0, 1, 0)], 'rubric_norm')
     const weightsOf = (p: number) => weightsWithout(rubric, new Set([p === 0 ? 'C1' : 'C2']))
-    const { advantages_P_G } = rolloutAdvantages([group, group], 'rubric_norm', weightsOf, {})
+    const { advantages_P_G } = normalisedAdvantages(
+      { condition: 'rubric_norm', advantage: {} },
+      [group, group],
+      { weights: weightsOf },
+    )
     expect(advantages_P_G[0].map(Math.sign)).toEqual([-1, 1])
     expect(advantages_P_G[1].map(Math.sign)).toEqual([1, -1])
   })

@@ -13,7 +13,7 @@
  *   (`advantage`); that groups with equal rewards leave the batch (`dropZero`).
  * - Evaluation decides C4 and C5 by proof (support sets, entailment), where the paper asks a language model. No setting.
  * - Conditions `rubric_norm` (criteria normalised one by one), `flat_equal`, `flat_same` and `proof`, credit by step, rejection
- *   sampling, `rubricDropout` (arXiv 2608.11669), lengths that follow success (`task.hops`) and word-level tokens are ours. Weights
+ *   sampling, `rubricDropout` (arXiv 2608.11669), `scoringRule`, `criterionGroups`, `flipRate`, lengths that follow success (`task.hops`) and word-level tokens are ours. Weights
  *   are float32, the paper's bf16.
  */
 
@@ -24,7 +24,8 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import { isSpoilt, withLeftOut } from '../options/options.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
+import { isSpoilt } from '../options/options.ts'
 import { type RubricAsRewardConfig, sourceName } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
 import { isSchedule, Lengths } from './lengths.ts'
@@ -36,7 +37,7 @@ import {
   rubricAsRewardRolloutRow,
   sourceMetrics,
 } from './metrics.ts'
-import { rewardedTask, rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
+import { rewardedTask, weighedRubric, weightsWithout } from './rewards.ts'
 
 export interface RecipeParts {
   /** As training sees it. */
@@ -48,10 +49,10 @@ export const rubricAsReward = (
   config: RubricAsRewardConfig,
   { task, evaluate }: RecipeParts,
 ): Recipe<LogicRollout[][]> => {
-  const { condition, rollout, advantage, dropZero } = config
+  const { condition, rollout, dropZero } = config
   const { hops, sources } = config.task
   const rubric = weighedRubric(config)
-  const paid = withLeftOut(config, rewardedTask(task, condition, rubric))
+  const paid = rewardedTask(task, config, rubric)
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
 
   const problemsOf = (step: number): LogicTaskExample[] =>
@@ -76,8 +77,8 @@ export const rubricAsReward = (
     async learn(step, groups) {
       assertSolverWorks(groups)
       const weights = (p: number) => weightsWithout(rubric, groups[p][0].grade.leftOut?.ids)
-      // Eq. 1.
-      const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(groups, condition, weights, advantage)
+      // Eq. 1; criteria one by one under `rubric_norm`.
+      const { advantages_P_G, zeroVarianceGroups } = normalisedAdvantages(config, groups, { weights })
       const credited = credit(config, groups, advantages_P_G)
       return {
         phases: [phaseOf({ ...config, loss: learntLoss(config) }, datumsOf(credited, { dropZero }))],

@@ -22,18 +22,20 @@ export interface Paying {
   /** Other ones than the condition's. */
   weights?: LogicWeights | null
   leftOut?: readonly string[]
+  /** Of options of rewards. */
+  options?: Record<string, unknown>
 }
 
 /** What a condition pays for responses of which this is said. */
 export const paidFor = async (
   responses: readonly LogicVerdicts[],
   condition: Condition,
-  { weights = null, leftOut = [] }: Paying = {},
+  { weights = null, leftOut = [], options = {} }: Paying = {},
 ): Promise<Reward[]> => {
   const { grade: _, ...task } = logicTask(miniatureFormat(), {} as LogicSolver)
   const paid = rewardedTask(
     { ...task, grade: async () => [...responses] },
-    condition,
+    { condition, seed: 1, ...options },
     weighedRubric({ condition, weights }),
   )
   const item = { problem: {} as LogicTaskExample, tokens: new Int32Array() }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { LogicVerdicts } from '../../tasks/logic/task.ts'
 import { Rng } from '../../util/rng.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import { CONDITIONS, type Condition } from './config.ts'
 import { type Paying, paidFor, said } from './rewards.fixture.ts'
-import { conditionWeights, type LogicWeights, rolloutAdvantages } from './rewards.ts'
+import { conditionWeights, type LogicWeights } from './rewards.ts'
 
 const reward = async (own: LogicVerdicts, condition: Condition, paying?: Paying) =>
   (await paidFor([own], condition, paying))[0].reward!
@@ -23,7 +24,8 @@ const advantagesOf = async (
   options = {},
 ) => {
   const groups = await Promise.all(said_P_G.map(group => paidFor(group, condition, { weights })))
-  return rolloutAdvantages(groups, condition, weights as Record<string, number>, options).advantages_P_G
+  const own = { weights: weights as Record<string, number> }
+  return normalisedAdvantages({ condition, advantage: options }, groups, own).advantages_P_G
 }
 
 const largestDifference = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) =>
@@ -103,7 +105,7 @@ describe('reward', () => {
   })
 })
 
-describe('rolloutAdvantages', () => {
+describe('advantages by condition', () => {
   const said_P_G = random_P_G(12, 8)
 
   it.each(['rubric', 'flat_same'] as const)('%s is a flat sum with the rubric’s weights', async condition => {
@@ -140,7 +142,9 @@ describe('rolloutAdvantages', () => {
     const flat = [said(1, 1, 1), said(1, 1, 1), said(1, 1, 1), said(1, 1, 1)]
     const weights = { C1: 0.5, C2: 0.5 }
     const rewards = await Promise.all([group, flat].map(each => paidFor(each, 'rubric', { weights })))
-    const result = rolloutAdvantages(rewards, 'rubric', weights, { epsilon: 0 })
+    const result = normalisedAdvantages({ condition: 'rubric', advantage: { epsilon: 0 } }, rewards, {
+      weights,
+    })
     // Rewards 3, 1.5, 1.5, 0: mean 1.5, population standard deviation sqrt(1.125).
     const unit = 1.5 / Math.sqrt(1.125)
     const expected = [unit, 0, 0, -unit]

@@ -1,23 +1,16 @@
 /** @file From verdicts to rewards and advantages: each condition of the paper is a rubric, its points the weights. Pure functions. */
 
 import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
-import {
-  type Advantages,
-  type CriterionWeights,
-  type GrpoOptions,
-  grpoAdvantages,
-  type RubricNormOptions,
-} from '../../rl/advantages.ts'
-import { advantagesOf, type Groups, partAdvantagesOf, type Reward } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { weightedScore } from '../../rubric/linear.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicVerdicts } from '../../tasks/logic/task.ts'
-import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
+import type { ScoredTask } from '../../tasks/scored-response.ts'
 import type { Item, Task } from '../../tasks/task.ts'
 import { threeDigits } from '../../util/format.ts'
+import { asTrained, type OptionSettings } from '../options/options.ts'
 import type { Condition, RubricAsRewardConfig } from './config.ts'
 
 export type LogicWeights = Readonly<Partial<Record<LogicCriterion, number>>>
@@ -95,32 +88,17 @@ const proofReward = ({ score, proved }: LogicVerdicts): number | null =>
  */
 export const rewardedTask = <Said extends LogicVerdicts>(
   task: Task<LogicTaskExample, Said>,
-  condition: Condition,
+  config: Pick<RubricAsRewardConfig, 'condition'> & OptionSettings,
   rubric: Rubric,
 ): ScoredTask<LogicTaskExample, Said> => {
   const byProof = async (items: readonly Item<LogicTaskExample>[]) =>
     (await task.grade(items)).map(own => ({ ...own, score: proofReward(own) }))
-  return scored(condition === 'proof' ? { ...task, grade: byProof } : task, {
+  return asTrained(config, config.condition === 'proof' ? { ...task, grade: byProof } : task, {
     rubricOf: () => rubric,
-    score: (counted, verdicts) =>
+    rule: (counted, verdicts) =>
       weightedScore(madeUp(counted, rubric), verdicts, { scale: REWARD_SCALE }).score,
-  })
+  }).reward
 }
-
-/**
- * One advantage a rollout: GRPO on the composite (paper, Eq. 1), or criteria normalised one by one (`rubric_norm`, where
- * `scale` has no meaning). What has no reward has advantage 0 and no part in its group's statistics.
- * @param weights of all groups, or of each by its place
- */
-export const rolloutAdvantages = (
-  groups: Groups<Reward>,
-  condition: Condition,
-  weights: CriterionWeights,
-  options: GrpoOptions & RubricNormOptions,
-): Advantages =>
-  condition === 'rubric_norm'
-    ? partAdvantagesOf(groups, weights, options)
-    : advantagesOf(groups, known => grpoAdvantages(known, options))
 
 const ABOUT = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
 

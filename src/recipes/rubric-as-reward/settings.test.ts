@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { parseWith } from '../../util/schema.ts'
 import { phaseOf } from '../common/training.ts'
+import { normalisedAdvantages } from '../options/normalise.ts'
 import { checkRubricAsRewardSettings } from './check.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry, rubricAsRewardPresets } from './entry.ts'
-import { rolloutAdvantages } from './rewards.ts'
 
 const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
   rubricAsRewardSchema.parse(settings)
@@ -70,7 +70,19 @@ describe('settings that would be ignored are refused', () => {
       { evaluation: { hops: [3, 4], hopsBetween: [5] } },
       /^evaluation\.hopsBetween: expected lengths of evaluation\.hops, got 5/,
     ],
-    [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing with credit "per-step".*got "flipped"/],
+    [
+      { credit: 'per-step', control: 'flipped' },
+      /^control: expected nothing with credit "per-step".*got "flipped"/,
+    ],
+    [
+      { condition: 'rubric_norm', scoringRule: { name: 'mean' } },
+      /^scoringRule: expected nothing with condition "rubric_norm"/,
+    ],
+    [{ condition: 'proof', flipRate: 0.1 }, /^flipRate: expected 0 with condition "proof"/],
+    [
+      { condition: 'rubric', criterionGroups: [{ criteria: ['C5'] }] },
+      /^criterionGroups\[0\]\.criteria: expected ids of criteria of the rubrics, got "C5"/,
+    ],
     [{ stepWeight: 0.5 }, /^stepWeight: expected 1 with credit "scalar".*got 0.5/],
   ] as const)('%j', (settings, message) => {
     expect(() => checkRubricAsRewardSettings(parse(settings))).toThrow(message)
@@ -91,6 +103,11 @@ describe('settings that would be ignored are refused', () => {
       { condition: 'hybrid', grader: { proxies: { fullWords: 60 } } },
       { credit: 'per-step', stepWeight: 0.5 },
       { control: 'flipped' },
+      {
+        scoringRule: { name: 'soft-min' },
+        criterionGroups: [{ criteria: ['C2'], voidedBy: ['C1'] }],
+        flipRate: 0.1,
+      },
       ...Object.values(rubricAsRewardPresets).map(({ config }) => config),
       { condition: 'rubric_norm', advantage: { redistribute: true } },
       { condition: 'rubric', advantage: { scale: 'none' } },
@@ -128,7 +145,10 @@ describe('advantage.redistribute', () => {
   const weights = { C1: 0.5, C2: 0.25, C3: 0.25 }
   const best = (redistribute: boolean) => {
     const { advantage } = parse({ condition: 'rubric_norm', advantage: { redistribute, epsilon: 0 } })
-    return rolloutAdvantages(groups, 'rubric_norm', weights, advantage).advantages_P_G.map(([first]) => first)
+    const { advantages_P_G } = normalisedAdvantages({ condition: 'rubric_norm', advantage }, groups, {
+      weights,
+    })
+    return advantages_P_G.map(([first]) => first)
   }
 
   it('off, a group with half of the weight at work has half of the advantage', () => {

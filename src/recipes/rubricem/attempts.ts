@@ -6,7 +6,6 @@ import {
   type QuestionRubrics,
   STAGES,
   type StageAnchors,
-  type StageRubric,
   stageRewards,
 } from '../../grade/evolving/index.ts'
 import { STAGE_NAMES } from '../../grade/evolving/rubrics.ts'
@@ -19,7 +18,7 @@ import type { StepIo } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { samplingOf } from '../common/training.ts'
 import { controlledOrder, controlledValue } from '../options/control.ts'
-import { type CriteriaOptions, placesLeftOut } from '../options/options.ts'
+import { leftOutBy, type OptionSettings, scoringOf } from '../options/options.ts'
 import type { RubricemConfig } from './config.ts'
 import type { GradedReflection } from './reflections.ts'
 
@@ -34,46 +33,41 @@ export const controlledRewards = (
   return controlledOrder(control, changed.length, rng).map(g => changed[g])
 }
 
-const criterionOf = ({ id, sign, weight }: StageRubric) => ({
-  id,
-  points: sign === 'positive' ? weight : -weight,
-})
-
-/** Ids of the rubrics that a question's rewards leave out in a step, drawn stage by stage; undefined where no option leaves any out. */
-export const leftOutRubrics = (
-  config: CriteriaOptions,
+/** A question's rubrics as criteria, with the places of those that its rewards leave out in a step, drawn stage by stage. */
+export const countedRubrics = (
+  config: OptionSettings,
   { key, rubrics }: Pick<JudgedGroup, 'key' | 'rubrics'>,
   step: number,
-): ReadonlySet<string> | undefined => {
-  const left = STAGES.map(stage => {
-    const own = rubrics.filter(rubric => rubric.stage === stage)
-    const places = placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)
-    return places && [...places].map(i => own[i].id)
+) => {
+  const criteria = rubrics.map(({ id, sign, weight }) => ({
+    id,
+    points: sign === 'positive' ? weight : -weight,
+  }))
+  const left = STAGES.flatMap(stage => {
+    const own = rubrics.flatMap((rubric, i) => (rubric.stage === stage ? [i] : []))
+    const asked = own.map(i => criteria[i])
+    const found = leftOutBy(config, asked, step, `${key}/stage ${stage}`)
+    return found ? [[...found.places].map(i => own[i])] : []
   })
-  return left.includes(undefined) ? undefined : new Set(left.flatMap(ids => ids ?? []))
+  return { criteria, ...(left.length > 0 && { places: new Set(left.flat()) }) }
 }
 
-/** Rewards of stages by the rubrics that are left; of a rollout that could not be scored nothing more is known than before. */
+/**
+ * Rewards of stages by the rubrics that are left, and by the rule that is set; of a rollout that could not be scored nothing more is
+ * known than before.
+ */
 export const rewardsWithout = (
+  config: Pick<Partial<RubricemConfig>, 'scoringRule'>,
   { rubrics, rollouts }: Pick<JudgedGroup, 'rubrics' | 'rollouts'>,
-  leftOut?: ReadonlySet<string>,
+  leftOut?: ReadonlySet<number>,
 ): StageRewards[] => {
-  if (!leftOut?.size) return rollouts.map(({ rewards_K }) => rewards_K)
-  const kept = rubrics.filter(({ id }) => !leftOut.has(id))
+  const kept = rubrics.filter((_, i) => !leftOut?.has(i))
+  const rule = config.scoringRule && scoringOf(config, 'drop')
   return rollouts.map(({ rollout, scores, rewards_K }) => {
-    const counted = stageRewards(kept, rollout, scores)
+    const counted = stageRewards(kept, rollout, scores, rule)
     return rewards_K.map((known, k) => (known === null ? null : counted[k]))
   })
 }
-
-/** Rubrics as criteria, with the places of those that are left out. */
-export const stageRubricsWithout = (
-  { rubrics }: Pick<JudgedGroup, 'rubrics'>,
-  leftOut?: ReadonlySet<string>,
-) => ({
-  criteria: rubrics.map(criterionOf),
-  ...(leftOut && { places: new Set(rubrics.flatMap(({ id }, i) => (leftOut.has(id) ? [i] : []))) }),
-})
 
 /** What a step rolled out. */
 export interface RolledStep<Problem> {
@@ -140,9 +134,9 @@ export const creditAttempts = <Problem>(
   { agents, judged }: Pick<RolledStep<Problem>, 'agents' | 'judged'>,
 ) => {
   const { control, credit, advantage } = config
-  const leftOut = judged.map(group => leftOutRubrics(config, group, step))
+  const counted = judged.map(group => countedRubrics(config, group, step))
   const rewards_P_G_K = judged.map((group, p) => {
-    const given = rewardsWithout(group, leftOut[p])
+    const given = rewardsWithout(config, group, counted[p].places)
     const paid = controlledRewards(given, control, `${step}/${group.key}`)
     // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
     const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
@@ -156,7 +150,7 @@ export const creditAttempts = <Problem>(
     }),
   )
   const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit)
-  return { credited, leftOut, counts }
+  return { credited, counted, counts }
 }
 
 /** Credited attempts, with what their rewards left out. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './attempts.ts'
+import { countedRubrics, rewardsWithout } from './attempts.ts'
 
 const rubric = (
   id: string,
@@ -30,22 +30,29 @@ describe('rubric dropout for stages', () => {
   it('leaves out a part of the merits of each stage, never a flaw and never all', () => {
     const drawn = new Set<string>()
     for (let step = 1; step <= 30; step++) {
-      const left = leftOutRubrics(config(), { key: 'q', rubrics }, step)!
-      const of = (ids: string[]) => ids.filter(id => left.has(id)).length
+      const { places } = countedRubrics(config(), { key: 'q', rubrics }, step)
+      const left = [...places!].map(i => rubrics[i].id)
+      const of = (ids: string[]) => ids.filter(id => left.includes(id)).length
       expect([of(['a', 'b', 'c', 'd']), of(['e']), of(['f', 'g']), of(['flaw'])]).toEqual([2, 0, 1, 0])
-      drawn.add([...left].sort().join())
+      drawn.add(left.sort().join())
     }
     expect(drawn.size).toBeGreaterThan(5)
-    expect(leftOutRubrics({ seed: 1 }, { key: 'q', rubrics }, 1)).toBeUndefined()
-    expect(leftOutRubrics(config({ keepAtLeast: 3 }), { key: 'q', rubrics }, 1)!.size).toBe(1)
+    expect(countedRubrics(config({ keepAtLeast: 3 }), { key: 'q', rubrics }, 1).places!.size).toBe(1)
+  })
+
+  it('has rubrics as criteria, flaws below 0, and no places where no option leaves any out', () => {
+    const { criteria, places } = countedRubrics({ seed: 1 }, { key: 'q', rubrics }, 1)
+    expect(places).toBeUndefined()
+    expect(criteria[7]).toEqual({ id: 'flaw', points: -3 })
   })
 
   it('pays all rollouts of a question by the same rubrics; what is unknown stays so', () => {
     const whole = stageRewards(rubrics, rollout as never, scores as never)
-    const left = new Set(['a', 'c', 'f'])
+    // a, c and f.
+    const left = new Set([0, 2, 5])
     const group = { rubrics, rollouts: [judged(whole), judged([null, null, null, whole[3]], 'no level')] }
-    expect(rewardsWithout(group, new Set())).toEqual([whole, [null, null, null, whole[3]]])
-    const [paid, failed] = rewardsWithout(group, left)
+    expect(rewardsWithout({}, group, new Set())).toEqual([whole, [null, null, null, whole[3]]])
+    const [paid, failed] = rewardsWithout({}, group, left)
     // Plan: b (level 0, weight 2) and d (level 2, weight 4). Answer: g (level 2) and the flaw (level 1).
     expect(scores.b.level).toBe(0)
     expect(scores.d.level).toBe(2)
@@ -57,9 +64,12 @@ describe('rubric dropout for stages', () => {
     expect(failed).toEqual([null, null, null, paid[3]])
   })
 
-  it('tells which places of the rubrics they are', () => {
-    const { criteria, places } = stageRubricsWithout({ rubrics }, new Set(['b', 'flaw']))
-    expect([...places!]).toEqual([1, 7])
-    expect(criteria[7]).toEqual({ id: 'flaw', points: -3 })
+  it('pays by the rule that is set, stage by stage', () => {
+    const group = { rubrics, rollouts: [judged(stageRewards(rubrics, rollout as never, scores as never))] }
+    const [paid] = rewardsWithout({ scoringRule: { name: 'mean', critical: [] } }, group)
+    // Levels of a to d: 2, 0, 1, 2, each worth as much as the others.
+    expect(paid[0]).toBeCloseTo((2 + 0 + 1 + 2) / 8, 12)
+    const good = scores.f.level + scores.g.level + (2 - scores.flaw.level)
+    expect(paid[3]).toBeCloseTo(good / 6, 12)
   })
 })

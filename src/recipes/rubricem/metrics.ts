@@ -16,7 +16,7 @@ import { rolloutFields } from '../../train/update-rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { type KeptVerdict, verdictFields, type WrittenCriterion } from '../common/rubric-task.ts'
 import { leftOutMetrics } from '../options/options.ts'
-import { type CreditedAttempts, type RolledStep, stageRubricsWithout } from './attempts.ts'
+import type { CreditedAttempts, RolledStep } from './attempts.ts'
 import type { RubricemConfig } from './config.ts'
 import type { Reflected, ReflectionGrade, Reflections } from './reflections.ts'
 
@@ -170,14 +170,14 @@ export const rubricemMetrics = <Problem>(
     bank,
   }: { config: RubricemConfig; task: TaskWith<Problem, 'stages'>; bank: RubricBank | null },
   { plan, retrievals, agents, judged, reflections }: RolledStep<Problem>,
-  { credited, leftOut, counts }: CreditedAttempts<Problem>,
+  { credited, counted, counts }: CreditedAttempts<Problem>,
   reflected: Reflections<Problem>,
 ): Metrics => {
   const rollouts = agents.flat().map(({ rollout }) => rollout)
   return {
     reward: meanKnown(credited.flat().map(({ reward }) => reward)),
     ...evolvingMetrics(judged),
-    ...leftOutMetrics(judged.map((group, p) => stageRubricsWithout(group, leftOut[p]))),
+    ...leftOutMetrics(counted),
     ...(config.anchors && anchorMetrics(judged)),
     zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
     failedScoringRollouts: counts.failedRollouts,

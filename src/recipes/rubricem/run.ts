@@ -1,8 +1,7 @@
 /** @file A run of rubricem: a task in a world, a judge that evolves and a memory that grows, in the frame of every method. */
 
 import { join } from 'node:path'
-import { BankFile, openBank, type RubricBank } from '../../memory/index.ts'
-import { openEmbedder } from '../../policy/index.ts'
+import { BankFile } from '../../memory/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
@@ -10,6 +9,7 @@ import type { StepsResult } from '../../train/steps.ts'
 import { besideGreedy } from '../common/evaluation.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { openRunBank } from '../options/lesson-memory.ts'
 import { openStageAnchors } from './anchored.ts'
 import { describeRubricemRewards } from './attempts.ts'
 import { checkRubricem } from './check.ts'
@@ -51,12 +51,7 @@ const learn = async <Problem>(
   run.note(task.notes)
   const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())
   const { memory } = config
-  let bank: RubricBank | null = null
-  if (memory.kind === 'bank') {
-    const embedder = await openEmbedder(memory.embedder)
-    await run.use(Promise.resolve({ close: async () => embedder.close?.() }))
-    bank = await openBank(memory, embedder, task.stages.takeaways)
-  }
+  const bank = memory.kind === 'bank' ? await openRunBank(memory, run, task.stages.takeaways) : null
   const everySteps = memory.kind === 'bank' ? memory.writeEverySteps : 0
   const file = new BankFile(join(run.run.dir, BANK_FILE), { everySteps })
   let done = run.from?.step ?? 0

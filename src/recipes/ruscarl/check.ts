@@ -2,11 +2,10 @@
 
 import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { hintsOf, PackingWorld, splitTrips, tripName, tripPrompt } from '../../tasks/checklist/index.ts'
+import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { Recipe } from '../../train/recipe.ts'
-import { checkLessonMemory } from '../common/lessons-config.ts'
 import { checkMethod, refuseColdStart } from '../common/method-check.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { startShape } from '../common/plan.ts'
@@ -14,8 +13,7 @@ import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
 import { lambdaGroup } from '../common/scaffold.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { assertWords, taskModel } from '../common/word-models.ts'
-import { checkTrainingJudge } from '../options/held-out-judge.ts'
-import { checkOptions } from '../options/options.ts'
+import { checkOptions, factsOf } from '../options/options.ts'
 import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
 import type { RuscarlParts, RuscarlRolled } from './recipe.ts'
@@ -101,7 +99,7 @@ export const checkMiniature = ({ judge, scaffold }: RuscarlConfig, kind: string)
 }
 
 const checkConversations = (config: RuscarlOn<'conversations'>): void => {
-  const { task, judge } = config
+  const { task } = config
   if (task.file === null)
     refuse(
       'task.file: expected the file of the conversations, got nothing',
@@ -112,39 +110,31 @@ const checkConversations = (config: RuscarlOn<'conversations'>): void => {
   if (task.holdOut === null && task.testFile === null)
     refuse('task.holdOut: expected a number of rows for evaluation', 'set it, or name them in task.testFile')
   refuseColdStart(config, 'packing')
-  if (judge !== null) checkTrainingJudge(judge)
 }
 
-/** What draws or spoils rewards must not hide each other. */
 const checkRewards = (config: RuscarlConfig): void => {
-  const { reward, noise, task, rollout } = config
-  if (task.kind === 'packing' && task.carelessJudge !== undefined) {
-    if (noise !== 'none')
-      refuse(
-        'task.carelessJudge: expected nothing beside noise: it judges the true rubrics',
-        'set one of the two back',
-      )
-    if (reward === 'random')
-      refuse(
-        'task.carelessJudge: expected nothing with reward "random", which no verdict can change',
-        'leave it out',
-      )
-  }
+  const { reward, noise, task } = config
+  const isPacking = task.kind === 'packing'
+  const isCareless = isPacking && task.carelessJudge !== undefined
+  if (isCareless && reward === 'random')
+    refuse(
+      'task.carelessJudge: expected nothing with reward "random", which no verdict can change',
+      'leave it out',
+    )
   const trip = { topic: 0, occasion: 0, companion: 0 }
   checkOptions(config, {
-    samples: rollout.samples,
-    groupsBy: task.kind === 'packing' ? 'scripted' : 'chat',
+    groupsBy: isPacking ? 'scripted' : 'chat',
+    trueRubrics: isCareless ? 'task.carelessJudge, which judges the true rubrics' : null,
     // All trips have criteria of the same ids and signs.
-    ...(task.kind === 'packing' &&
-      noise === 'none' && { criteria: new PackingWorld(task.world).rubric(trip).criteria }),
+    ...(isPacking && noise === 'none' && { criteria: new PackingWorld(task.world).rubric(trip).criteria }),
   })
 }
 
-const checkTogether = ({ exploration, rollout, scaffold, memory, groupJudge, sft }: RuscarlConfig): void => {
+const checkTogether = (config: RuscarlConfig): void => {
+  const { exploration, rollout, scaffold, memory, sft } = config
   // Before the cold start, not at the first step after it.
   lambdaGroup(scaffold.group, rollout.samples)
-  const unjudged = groupJudge?.kind === 'chat' && 'groupJudge.kind "chat"'
-  checkLessonMemory(memory, { scaffold, samples: rollout.samples, unjudged })
+  const { unjudged } = factsOf(config)
   for (const [key, value] of Object.entries({ sft, 'exploration.curriculum': exploration.curriculum }))
     if (unjudged && value !== null)
       refuse(
@@ -167,17 +157,15 @@ const checkTogether = ({ exploration, rollout, scaffold, memory, groupJudge, sft
 /** Trips that are shown with their whole rubrics leave room for a list, and a teacher reads them. */
 const checkTrips = (config: RuscarlOn<'packing'>): void => {
   const { sft, task, rollout, scaffold, evaluation } = config
-  const { train, rubric } = MINIATURES.packing.open(task)
+  const { train, tests, id, rubric, prompt } = MINIATURES.packing.open(task)
   checkOptions(config, { rubrics: train.map(rubric) })
   if (sft !== null && sft.teacher !== null) assertWords('packing')(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, taskModel('packing'))
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
   if (!shape || !isScaffolded) return
-  const { test, heldOut } = splitTrips(task.heldOutTopics)
-  const world = new PackingWorld(task.world)
-  for (const trip of [...test, ...heldOut]) {
-    const { length } = tripPrompt(trip, hintsOf(world.rubric(trip).criteria))
-    assertRoom(`trip ${tripName(trip)}`, length, rollout.maxTokens, shape.maxPositions)
+  for (const trip of Object.values(tests).flat()) {
+    const { length } = prompt(trip, rubric(trip).criteria)
+    assertRoom(`trip ${id(trip)}`, length, rollout.maxTokens, shape.maxPositions)
   }
 }
 

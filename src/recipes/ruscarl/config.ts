@@ -21,10 +21,10 @@ import {
 import { isRecord } from '../../util/own-value.ts'
 import { amount, natural, positive } from '../../util/setting-shapes.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
-import { trainingJudgeSchema } from '../options/held-out-judge.ts'
+import { heldOutJudge } from '../options/held-out-judge.ts'
+import { lessonMemorySchema } from '../options/memory.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
 import { coldStartSetting, packingPhaseSchema } from '../sft/config.ts'
 
@@ -123,7 +123,7 @@ export const settingsSchema = z.strictObject({
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
     .prefault({ kind: 'packing' })
     .describe('The task to train on.'),
-  judge: orNull(trainingJudgeSchema, 'The judge of criteria that no rule checks.').meta(ON_ROWS),
+  judge: heldOutJudge.shape.judge.meta(ON_ROWS),
   rules: orAbsent(
     ruleSettingsSchema,
     'Limits of the rules of a rubric on one response; absent: the defaults of these keys.',

@@ -209,7 +209,7 @@ describe('a held-out judge', () => {
     const likely = { criterion: 'Is language', points: 2, tags }
     const rows = ROWS.map(row => ({ ...row, rubrics: [...row.rubrics, likely] }))
     const { judge } = noting()
-    const asked = { fleet: fleetOf({}), heldOut: { fleet: fleetOf({}), evaluations: true } }
+    const asked = { fleet: fleetOf({}), heldOut: { fleet: fleetOf({ model: 'other' }), evaluations: true } }
     const own = writeRows(join(folder, 'likely'), rows)
     const config = configOf({ judge: asked, task: { kind: 'conversations', file: own, holdOut: 2 } })
     const task = conversationTraining(config, model, { judgeModel: judge, heldOutJudgeModel: judge })

@@ -13,7 +13,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { openJudging } from '../common/judging.ts'
 import { loggedCriteria, rewardedRubric } from '../common/rewarded-rubric.ts'
 import { type RubricTask, StartLikelihood } from '../common/rubric-task.ts'
-import { chatGroups } from '../options/group-judge.ts'
+import { openGroups } from '../options/group-judge.ts'
 import { openHeldOutJudge } from '../options/held-out-judge.ts'
 import { asTrained } from '../options/options.ts'
 import { trainingRubrics, trainingScore } from '../options/spoilt-rewards.ts'
@@ -107,24 +107,13 @@ export const conversationTraining = (
   { train, test, notes, format, rubricOf, named, rubric } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
   const { grader, metrics, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
-  const { groupJudge } = config
-  const groups =
-    groupJudge?.kind === 'chat'
-      ? chatGroups<Conversation>(
-          groupJudge,
-          config.seed,
-          { messages: ({ messages }) => messages, text: tokens => format.answer(tokens) },
-          models.groupJudgeModel,
-        )
-      : null
-  const { nulls } = config.task
   const start = StartLikelihood.neededBy([...train, ...test]) ? new StartLikelihood() : null
   const seen = {
     named,
     ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
   const parts = { format, grader, train, tests: { [TEST_SET]: test }, notes }
-  const second = openHeldOutJudge(
+  const heldOut = openHeldOutJudge(
     config.judge,
     SECOND_TEST_SET,
     own => conversationTask({ ...parts, grader: own }, seen),
@@ -135,18 +124,24 @@ export const conversationTraining = (
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
     ...seen,
   })
+  const shown = {
+    messages: ({ messages }: Conversation) => messages,
+    text: (tokens: Int32Array) => format.answer(tokens),
+  }
+  const { nulls } = config.task
   const logged = loggedCriteria(rubric)
-  const { reward } = asTrained(config, task, { rubricOf, logged, nulls, groups: () => groups })
+  const truth = scored(task, { score: trainingScore('none', nulls), logged })
+  const { reward, groups } = asTrained(config, task, {
+    ...{ rubricOf, logged, nulls },
+    groups: heard => openGroups(config, truth, heard, { shown, model: models.groupJudgeModel }),
+  })
   return {
-    reward,
-    truth: scored(task, { score: trainingScore('none', nulls), logged }),
-    ...(second && { heldOut: second }),
-    ...(start && { start }),
-    metrics: groups ? () => ({ ...metrics(), ...groups.metrics?.() }) : metrics,
+    ...{ reward, truth, ...(heldOut && { heldOut }), ...(start && { start }) },
+    metrics: () => ({ ...metrics(), ...groups?.metrics?.() }),
     async close() {
       await close()
       await groups?.close?.()
-      await second?.close()
+      await heldOut?.close()
     },
   }
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { GroupScores } from '../../grade/group/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { type GroupAsked, type GroupScorer, scriptedGroups } from '../options/group-judge.ts'
-import { scoredTogether } from '../options/options.ts'
+import { type GroupAsked, type GroupScorer, openGroups } from '../options/group-judge.ts'
+import { asTrained } from '../options/options.ts'
 import { checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -41,7 +41,7 @@ const namingTask = () => {
         return { verdicts, wellFormed: true }
       }),
   }
-  return { ...scored(task), asked }
+  return { ...task, asked }
 }
 
 const RESPONSES = [[0, 1, 2], [3], [7, 8], [4, 5, 6, 7]]
@@ -63,7 +63,7 @@ const learnt = async (
   const recipe = ruscarl(config, {
     policy: {} as Policy,
     problem: index => index % 2,
-    task: scoredTogether(config, task, groups ?? null),
+    task: asTrained(config, task, { groups: () => groups ?? null }).reward,
     evaluate: async () => [],
   })
   const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES], undefined, 'stop', step))
@@ -162,7 +162,7 @@ describe('rubric dropout in ruscarl', () => {
     ['rubricDropout', { rubricDropout: { rate: 0.05 } }],
     ['rubricDropout', { rubricDropout: { rate: 0.5, keepAtLeast: 8 } }],
     ['rubricDropout.protect', { rubricDropout: { rate: 0.5, protect: ['needed-9'] } }],
-    ['task.carelessJudge', { task: CARELESS, noise: 'removed' }],
+    ['noise', { task: CARELESS, noise: 'removed' }],
     ['task.carelessJudge', { task: CARELESS, reward: 'random' }],
     ['groupJudge', { groupJudge: { kind: 'scripted' }, flipRate: 0.1 }],
     ['rollout.samples', { groupJudge: { kind: 'scripted' }, rollout: { samples: 1 } }],
@@ -239,8 +239,10 @@ describe('a judge of groups by script', () => {
   })
   const responses = [0, 1, 2, 3].map(() => new Int32Array())
   const asked = (key = 'k'): GroupAsked => ({ rubric: RUBRIC, key })
+  const judgeOf = (more: object, scores: readonly (number | null)[]) =>
+    openGroups<number>({ groupJudge: { ...settings, ...more }, seed: 1 }, graded([]), graded(scores))!
   const scoresOf = async (more: object, scores: readonly (number | null)[], key?: string) =>
-    (await scriptedGroups({ ...settings, ...more }, graded(scores)).score(0, responses, asked(key))).scores
+    (await judgeOf(more, scores).score(0, responses, asked(key))).scores
 
   it('says how far each is from the mean of the group', async () => {
     expect(await scoresOf({}, [0.2, 0.4, 0.6, 0.8])).toEqual([

@@ -12,7 +12,7 @@ import type { ResponseItem, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { LessonMemory } from '../common/lessons-memory.ts'
+import { LessonMemory } from '../options/lesson-memory.ts'
 import { checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -82,15 +82,12 @@ describe('ruscarl with a memory', () => {
       const policy = new FakePolicy(respond)
       const bank = new RubricBank({ embedder: new HashedNgrams() })
       const file = new BankFile(path, { everySteps: 2 })
-      const lessons =
+      const hints =
         settings.kind === 'none'
           ? undefined
-          : new LessonMemory({
-              ...{ settings, bank, file, seed: 1, steps: config.steps },
-              task: { question: (own: number) => `trip ${own}` },
-            })
+          : new LessonMemory({ settings, bank, file, task, seed: 1, steps: config.steps })
       const recipe = ruscarl(config, {
-        ...{ policy, task, lessons, problem: index => index % 4, evaluate: async () => [], gradeBatch: 1 },
+        ...{ policy, task, hints, problem: index => index % 4, evaluate: async () => [], gradeBatch: 1 },
       })
       const looped = {
         ...{ steps: config.steps, seed: config.seed, optimizer: {}, evalEvery: 0, checkpointEvery: 0 },

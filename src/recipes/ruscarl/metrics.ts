@@ -1,7 +1,7 @@
 /** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: scores by scaffold, criteria, verdicts that are missing. */
 
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
-import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { maxPoints } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
@@ -11,7 +11,8 @@ import { mean } from '../../util/statistics.ts'
 import { discrimination, nullRate, pointShareMetrics, satisfaction } from '../common/criterion-metrics.ts'
 import { namedVerdicts, unloggedCriteria, verdictFields } from '../common/rubric-task.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
-import { optionMetrics } from '../options/options.ts'
+import { countedVerdicts, optionMetrics } from '../options/options.ts'
+import type { RuscarlConfig } from './config.ts'
 
 type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
 type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
@@ -22,20 +23,14 @@ const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
 
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
- * @param options.counted verdicts as points count; null where the rubric's points are not what the rewards are made of
- * @param options.showsRubric whether the rubric is all that a scaffold shows
  */
 export const ruscarlMetrics = <Problem>(
+  config: Pick<Partial<RuscarlConfig>, 'reward' | 'memory' | 'criterionGroups'>,
   task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  {
-    counted,
-    showsRubric,
-  }: {
-    counted: ((rubric: Rubric, verdicts: readonly Verdict[]) => readonly Verdict[]) | null
-    showsRubric: boolean
-  },
 ): Omit<MetricsRow, 'step'> => {
+  // Beside lessons nobody sees the whole rubric and nothing else.
+  const showsRubric = (config.memory?.kind ?? 'none') === 'none'
   const all = groups.flatMap(group => {
     const [{ problem, rollout: first }] = group
     // Tokens that the whole rubric adds to the prompt.
@@ -62,20 +57,30 @@ export const ruscarlMetrics = <Problem>(
     ...nullRates(task, all),
     unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
-    ...(counted &&
+    ...(config.reward !== 'random' &&
       !grades.some(({ relative }) => relative) &&
       pointShareMetrics(
         all.map(({ problem, grade: { verdicts, leftOut, kinds } }) => {
           const left = leftOut?.ids ?? new Set()
           const rubric = withoutCriteria(task.rubric(problem), left)
           const own = verdicts.filter(({ criterionId }) => !left.has(criterionId))
-          return { rubric, verdicts: counted(rubric, own), kinds }
+          return { rubric, verdicts: countedVerdicts(config, rubric, own), kinds }
         }),
       )),
     ...optionMetrics(groups, problem => task.rubric(problem).criteria, {
       rewardWhole: grades.flatMap(({ whole, score }) => (whole === undefined ? score : whole) ?? []),
     }),
   }
+}
+
+/** What the criteria of a group's problem are worth that count, over the points to be had. */
+export const pointsIn = <Problem>(
+  task: Pick<ScoredTask<Problem>, 'rubric'>,
+  [{ problem, grade }]: readonly ScoredRollout<Problem>[],
+): Record<string, number> => {
+  const rubric = withoutCriteria(task.rubric(problem), grade.leftOut?.ids ?? new Set())
+  const most = maxPoints(rubric)
+  return Object.fromEntries(rubric.criteria.map(({ id, points }) => [id, most > 0 ? points / most : points]))
 }
 
 /** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any. */

@@ -1,14 +1,13 @@
 /** @file What a run of ruscarl would do and need: steps, tokens, judge calls, cost, memory. Nothing is run or called. */
 
 import { modelPath } from '../../model/model-place.ts'
-import { hintsOf } from '../../tasks/checklist/format.ts'
-import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
 import { conversationSizes, type DataSizes } from '../../tasks/conversation/sizes.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evaluationLine } from '../common/evaluation-config.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
-import { memoryLine } from '../common/lessons-config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
@@ -17,34 +16,31 @@ import type { StepWork } from '../common/step-work.ts'
 import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
-import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
+import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { scaffolding } from './scaffold.ts'
 
-const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataSizes => {
-  const world = new PackingWorld(seed)
-  const { train, test } = splitTrips(heldOutTopics)
-  const rubrics = test.map(trip => world.rubric(trip))
-  const full = test.map((trip, i) => tripPrompt(trip, hintsOf(rubrics[i].criteria)).length)
-  const plain = tripPrompt(test[0]).length
+/** Problems whose prompts are measured. */
+const MEASURED = 5000
+
+/** Of a task that needs no files. */
+export const madeSizes = <Problem>(task: Task<Problem>): DataSizes => {
+  const [, test] = mainTest(task)
+  const measured = test.slice(0, MEASURED)
+  const rubrics = measured.map(problem => task.rubric(problem).criteria)
+  const plain = measured.map(problem => task.prompt(problem).length)
   return {
-    train: train.length,
-    test: test.length,
-    criteria: mean(rubrics.map(({ criteria }) => criteria.length)),
-    judged: 0,
-    promptTokens: plain,
-    scaffoldedTokens: mean(full),
-    longestPrompt: plain,
-    conversationCharacters: 0,
-    likelihood: false,
-    assumed: false,
-    tokensEstimated: false,
+    ...{ train: task.stream ? Number.POSITIVE_INFINITY : task.train.length, test: test.length },
+    ...{ criteria: mean(rubrics.map(({ length }) => length)), judged: 0, conversationCharacters: 0 },
+    ...{ promptTokens: mean(plain), longestPrompt: Math.max(...plain) },
+    scaffoldedTokens: mean(measured.map((problem, p) => task.prompt(problem, rubrics[p]).length)),
+    ...{ likelihood: false, assumed: false, tokensEstimated: false },
   }
 }
 
 /** Sizes of the configured task's data. @throws DataError for a file that is there and cannot be used */
 export const dataSizes = (config: RuscarlConfig): DataSizes => {
   const { task, scaffold } = config
-  if (task.kind === 'packing') return packingSizes(task)
+  if (task.kind === 'packing') return madeSizes(MINIATURES.packing.open(task))
   const place = shapeFolder(config)
   const folder = place === null ? null : modelPath(place)
   return conversationSizes({ task, folder, scaffold: scaffolding(scaffold) })
@@ -126,7 +122,6 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
             ]
           : []),
         scaffoldLine(scaffold, ratio),
-        ...memoryLine(config.memory),
         ...optionLines(config),
       ],
       learning: `${minibatches * epochs} updates a step, `,

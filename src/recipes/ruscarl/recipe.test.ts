@@ -8,10 +8,10 @@ import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { readRows } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
-import type { ResponseItem, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
+import type { Noise, ResponseItem, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
-import { rewardNoise } from '../options/spoilt-rewards.ts'
+import { spoiltRewards } from '../options/spoilt-rewards.ts'
 import { ruscarlSchema } from './config.ts'
 import { type RuscarlParts, ruscarl } from './recipe.ts'
 
@@ -30,10 +30,11 @@ class CountingTask implements ScoredTask<number> {
   label = 'numbers'
   notes = []
   readonly graded: ResponseItem<number>[] = []
-  readonly #noise: ReturnType<typeof rewardNoise>
+  readonly #noise: Noise
 
-  constructor(noise: Parameters<typeof rewardNoise>[0] = { flipRate: 0, reward: 'rubric' }) {
-    this.#noise = rewardNoise(noise)
+  constructor(spoilt: { flipRate?: number; reward?: 'rubric' | 'random' } = {}) {
+    const none: Noise = { verdicts: verdicts => [...verdicts], score: score => score }
+    this.#noise = spoiltRewards.noise!(spoilt) ?? none
   }
 
   id = (problem: number) => `problem ${problem}`

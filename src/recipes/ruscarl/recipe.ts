@@ -16,7 +16,8 @@
  * - Rollouts with advantage 0 leave the batch (`dropZero`); conversations without room for their rubric leave the data.
  * - The scaffold says points, in our words (`scaffold.showPoints`). An evaluation is judged by training's judge, where the paper
  *   asks another (`judge.heldOut.evaluations`).
- * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `criterionGroups`, `scoringRule`, `reward: random`, `flipRate`;
+ * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `criterionGroups`, `scoringRule`, `normalise`,
+ *   `reward: random`, `flipRate`;
  *   `exploration`, `ratio` and `noise` are the paper's baselines (Table 13), alternatives (C.5) and spoilt rubrics (Table 14), but for
  *   `noise: shuffled`. docs/recipes/ruscarl.md has the rest.
  */
@@ -27,15 +28,14 @@ import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { idleCriteria } from '../common/criterion-metrics.ts'
-import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn, withSpread } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { lambdaGroup, lambdaStep, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
+import { lambdaGroup, lambdaStep, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
 import { entropyCredit, grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
-import { countedVerdicts } from '../options/options.ts'
+import { attemptsAt, type Hints, rubricHints } from '../options/lesson-memory.ts'
 import type { RuscarlConfig } from './config.ts'
-import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
+import { pointsIn, ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
 
 export interface RuscarlParts<Problem> {
   policy: Policy
@@ -43,37 +43,27 @@ export interface RuscarlParts<Problem> {
   /** The task as training grades it. */
   task: ScoredTask<Problem>
   evaluate: Recipe<unknown>['evaluate']
-  /** Lessons of earlier attempts. */
-  lessons?: Lessons<Problem>
+  /** What the scaffold shows; absent: the task's rubrics. */
+  hints?: Hints<Problem>
 }
 
-type ScoredGroups<Problem> = Groups<Graded<Problem, ScoredResponse>>
-
-/** A step's rollouts, and what was recalled for them. */
-export interface RuscarlRolled<Problem> {
-  groups: ScoredGroups<Problem>
-  recalled: Recalled | null
-}
+/** A step's rollouts. */
+export type RuscarlRolled<Problem> = Groups<Graded<Problem, ScoredResponse>>
 
 /** Lines 5 to 13: responses to problems, each to a prompt with its own part of the rubric, and what they are worth. */
 const explore = <Problem>(
   config: RuscarlConfig,
-  { task, lessons }: Pick<Required<RuscarlParts<Problem>>, 'task' | 'lessons'>,
+  task: ScoredTask<Problem>,
   io: StepIo,
   step: number,
-  {
-    problems,
-    recalled,
-    round = 0,
-  }: { problems: readonly Problem[]; recalled: Recalled | null; round?: number },
-): Promise<ScoredGroups<Problem>> => {
+  { problems, shown, round = 0 }: { problems: readonly Problem[]; shown: Shown<Problem>; round?: number },
+): Promise<RuscarlRolled<Problem>> => {
   const { rollout, scaffold, ratio, seed, steps } = config
   const { samples } = rollout
   // Line 5.
   const lambda = lambdaStep(scaffold.decay, step, steps)
   const lambdas_G = lambdaGroup(scaffold.group, samples).map(own => own * lambda)
   // Lines 6 and 7.
-  const shown = lessons.shown(taskRubrics(task), problems, recalled)
   const sampledFrom = scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
   return io.rollOut({
     // Line 8.
@@ -87,27 +77,26 @@ const explore = <Problem>(
 
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
-  { policy, problem, task, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RuscarlParts<Problem>,
+  { policy, problem, task, evaluate, hints = rubricHints(task) }: RuscarlParts<Problem>,
 ): Recipe<RuscarlRolled<Problem>> => {
   const { ratio, rollout, exploration, dropZero } = config
   return {
     async rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
-      const recalled = await lessons.recall(step, problems)
-      const parts = { task, lessons }
-      const first = await explore(config, parts, io, step, { problems, recalled })
+      const shown = await hints.shown(step, problems)
+      const first = await explore(config, task, io, step, { problems, shown })
       const { rounds = 0 } = exploration.dynamicSampling ?? {}
       const names = `ruscarl further problems/${config.seed}/${step}`
-      const groups = await withSpread(first, { rounds, names }, problem, (further, round) =>
-        explore(config, parts, io, step, { problems: further, recalled: null, round }),
+      return withSpread(first, { rounds, names }, problem, (further, round) =>
+        explore(config, task, io, step, { problems: further, shown, round }),
       )
-      return { groups, recalled }
     },
 
-    async learn(step, { groups, recalled }) {
+    async learn(step, groups) {
       assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
       // Line 15.
-      const { credited: byRewards, zeroVarianceGroups } = grpoCredit(groups, config)
+      const points = (p: number) => pointsIn(task, groups[p])
+      const { credited: byRewards, zeroVarianceGroups } = grpoCredit(groups, config, points)
       const { temperature } = rollout
       const { entropyBonus: bonus } = exploration
       const credited = bonus
@@ -118,11 +107,8 @@ export const ruscarl = <Problem>(
         // Line 16.
         phases: [phaseOf(config, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
-          ...ruscarlMetrics(task, groups, {
-            counted: config.reward === 'rubric' ? (...own) => countedVerdicts(config, ...own) : null,
-            showsRubric: recalled === null,
-          }),
-          ...(await lessons.learn(step, recalled, attempts)),
+          ...ruscarlMetrics(config, task, groups),
+          ...(await hints.learn(step, attempts)),
           zeroVarianceGroups,
         },
         rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
@@ -131,6 +117,6 @@ export const ruscarl = <Problem>(
 
     evaluate,
     atEnd: idleCriteria,
-    ...(lessons.state && { state: lessons.state }),
+    ...(hints.state && { state: hints.state }),
   }
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { mainTest } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { besideGreedy, evaluation } from '../common/evaluation.ts'
-import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, type PhaseOptions, runMethod, runPhase, STOPPED } from '../common/method-run.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { withHeldOutJudge } from '../options/held-out-judge.ts'
+import { openHints } from '../options/lesson-memory.ts'
 import { packingCriterionNames } from '../sft/miniatures.ts'
 import { checkRuscarl, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -93,7 +93,7 @@ const learnTask = async <Problem>(
   options: PhaseOptions,
 ): Promise<StepsResult> => {
   await run.use(Promise.resolve(task))
-  const { reward, truth } = task
+  const { reward } = task
   run.note(reward.notes)
   const { sft } = config
   // Supervised learning where there is a phase of it, which may be asked to stop; how far the reinforcement goes is none of its settings.
@@ -109,20 +109,15 @@ const learnTask = async <Problem>(
   if (start === null) return STOPPED
   const policy = await run.openPolicy(start)
   await task.start?.startAt(policy)
-  const lessons = await openLessons(config, reward, run, start)
+  const hints = await openHints(config, reward, run, start)
   const { curriculum } = config.exploration
-  // Without further judges and sets.
-  const alone = {
-    ...{ ...task, heldOut: undefined, trainingJudge: undefined },
-    truth: { ...truth, tests: Object.fromEntries([mainTest(truth)]) },
-  }
   return run.train(
     policy,
     async () => {
       const recipe = await method.recipe({
-        ...{ policy, lessons, task: reward },
+        ...{ policy, hints, task: reward },
         problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
-        evaluate: besideGreedy(config, (own, isAlone) => evaluation(own, policy, isAlone ? alone : task)),
+        evaluate: besideGreedy(config, (own, alone) => evaluation(own, policy, task, alone)),
       })
       return withHeldOutJudge(recipe, task.heldOut, config.seed)
     },

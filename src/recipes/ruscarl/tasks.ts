@@ -8,7 +8,7 @@ import { scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import { scriptedGroups } from '../options/group-judge.ts'
+import { openGroups } from '../options/group-judge.ts'
 import { ALL_ROLLOUTS } from '../options/held-out-judge.ts'
 import { asTrained, isSpoilt } from '../options/options.ts'
 import { trainingRubrics } from '../options/spoilt-rewards.ts'
@@ -60,14 +60,10 @@ export const training = <Problem>(
   task: Task<Problem>,
   { judged = task, problems = task.train }: { judged?: Task<Problem>; problems?: readonly Problem[] } = {},
 ): RubricTask<Problem> => {
-  const { groupJudge } = config
   const truth = scored(task)
   const { heard, reward } = asTrained(config, judged, {
-    rubricOf: trainingRubrics(config, task, problems),
-    groups: own =>
-      groupJudge?.kind === 'scripted'
-        ? scriptedGroups(groupJudge, groupJudge.sees === 'truth' ? truth : own)
-        : null,
+    ...{ rubricOf: trainingRubrics(config, task, problems), only: true },
+    groups: own => openGroups(config, truth, own),
   })
   const isOther = judged !== task
   return {

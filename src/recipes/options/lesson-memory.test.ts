@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank } from '../../memory/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { checkLessonMemory, lessonMemorySchema } from './lessons-config.ts'
-import { LessonMemory, lessonsOf, missedCriteria, takeawaysOf } from './lessons-memory.ts'
+import { LessonMemory, lessonsOf, missedCriteria, takeawaysOf } from './lesson-memory.ts'
+import { lessonMemorySchema, memory as memoryOption } from './memory.ts'
 
 const criterion = (id: string, points: number): Criterion => ({ id, text: `does ${id}`, points })
 const RUBRIC = [
@@ -96,12 +96,19 @@ const settings = (more: Record<string, unknown> = {}) => {
   return parsed
 }
 
+/** A prompt is a 0 and a 1 for every criterion that is shown. */
+const task = {
+  question: (own: string) => own,
+  rubric: () => ({ criteria: RUBRIC.slice(0, 2) }),
+  prompt: (_: string, own: readonly Criterion[] = []) => [0, ...own.map(() => 1)],
+}
+
 const memoryWith = async (more: Record<string, unknown>, questions: readonly string[], room?: number) => {
   const bank = new RubricBank({ embedder: new HashedNgrams() })
   await bank.add(
     questions.map(question => ({ question, rubrics: '', takeaways: `lesson of ${question}`, u: 1, step: 1 })),
   )
-  const options = { bank, task: { question: (own: string) => own }, seed: 1, steps: 9, file: null, room }
+  const options = { bank, task, seed: 1, steps: 9, file: null, room }
   return { bank, memory: new LessonMemory<string>({ ...options, settings: settings(more) }) }
 }
 const textsOf = (lessons: readonly (readonly Criterion[])[]) =>
@@ -145,69 +152,76 @@ describe('a memory of lessons', () => {
     expect(questions.size).toBeGreaterThan(3)
   })
 
-  const shown = {
-    criteria: () => RUBRIC.slice(0, 2),
-    prompt: (_: string, own: readonly Criterion[] = []) => [0, ...own.map(() => 1)],
+  /** With these as the lesson of the question `q`. */
+  const shownWith = async (lessons: readonly Criterion[], more: Record<string, unknown>, room?: number) => {
+    const { memory, bank } = await memoryWith({ retrieval: 'within', ...more }, [], room)
+    const takeaways = takeawaysOf(lessons.map(own => ({ criterion: own, satisfied: 0 })))
+    await bank.add([{ question: 'q', rubrics: '', takeaways, u: 1, step: 1 }])
+    return memory.shown(1, ['q'])
   }
 
   it('stands in place of the rubric, or after it', async () => {
-    const recalled = { retrievals: [], lessons: [[criterion('a', 1), criterion('half', 1)]] }
-    const idsWith = async (show: string) => {
-      const { memory } = await memoryWith({ show }, [])
-      return memory
-        .shown(shown, ['q'], recalled)
-        .criteria('q')
-        .map(({ id }) => id)
+    const textsWith = async (show: string) => {
+      const { criteria } = await shownWith([criterion('a', 1), criterion('half', 1)], { show })
+      return criteria('q').map(({ text }) => text)
     }
-    expect(await idsWith('alone')).toEqual(['a', 'half'])
+    expect(await textsWith('alone')).toEqual(['does a', 'does half'])
     // What the rubric says already is not said twice.
-    expect(await idsWith('beside')).toEqual(['often', 'half', 'a'])
+    expect(await textsWith('beside')).toEqual(['does often', 'does half', 'does a'])
   })
 
   it('leaves lessons out where a prompt has no room for them', async () => {
-    const recalled = { retrievals: [], lessons: [RUBRIC] }
-    const lengthIn = async (room?: number) => {
-      const { memory } = await memoryWith({}, [], room)
-      return memory.shown(shown, ['q'], recalled).prompt('q', RUBRIC).length
-    }
+    const lengthIn = async (room?: number) => (await shownWith(RUBRIC, {}, room)).prompt('q', RUBRIC).length
     expect(await Promise.all([lengthIn(), lengthIn(4), lengthIn(1), lengthIn(0)])).toEqual([6, 4, 1, 1])
   })
 
   it('keeps one lesson a question, the newest, and nothing of a question that missed nothing', async () => {
     const { memory, bank } = await memoryWith({}, [])
-    const recalled = await memory.recall(1, ['q', 'r'])
+    await memory.shown(1, ['q', 'r'])
     const attempt = (problem: string, by: Parameters<typeof verdicts>[0]) => ({
       problem,
       judged: [{ criteria: RUBRIC, verdicts_G: verdicts(by) }],
     })
-    const metrics = await memory.learn(1, recalled, [
+    const metrics = await memory.learn(1, [
       attempt('q', { rare: [1, 0, 0, 0] }),
       attempt('r', { rare: [1, 1, 1, 1] }),
     ])
     expect(metrics).toMatchObject({ bankSize: 1, referred: 0, references: 0, lessonsKept: 0.5 })
-    await memory.learn(2, await memory.recall(2, ['q']), [attempt('q', { half: [1, 0, 0, 0] })])
+    await memory.shown(2, ['q'])
+    await memory.learn(2, [attempt('q', { half: [1, 0, 0, 0] })])
     expect(bank.items()).toMatchObject([{ question: 'q', step: 2, u: 0.75, takeaways: [{ id: 'half' }] }])
   })
 
   it('keeps nothing where the bank is a file that stays as it is', async () => {
     const { memory, bank } = await memoryWith({ attempts: null, file: 'bank.jsonl' }, ['q'])
     const judged = [{ criteria: RUBRIC, verdicts_G: GROUP }]
-    await memory.learn(1, await memory.recall(1, ['r']), [{ problem: 'r', judged }])
+    await memory.shown(1, ['r'])
+    await memory.learn(1, [{ problem: 'r', judged }])
     expect(bank.items().map(({ question }) => question)).toEqual(['q'])
   })
 })
 
 describe('its settings', () => {
-  const fine = { scaffold: { group: { kind: 'linear' } }, samples: 8 }
-  it.each<[string, Record<string, unknown>, object]>([
-    ['scaffold:', {}, { ...fine, scaffold: null }],
-    ['scaffold.group:', {}, { ...fine, scaffold: { group: { kind: 'none' } } }],
-    ['rollout.samples:', {}, { ...fine, samples: 1 }],
-    ['memory.attempts:', { attempts: null }, fine],
-    ['memory.file:', {}, { ...fine, unjudged: 'groupJudge.kind "chat"' }],
-  ])('refuse a memory that nobody would see: %s', (message, more, context) => {
-    expect(() => checkLessonMemory(settings(more), context as typeof fine)).toThrow(message)
-    expect(() => checkLessonMemory({ kind: 'none' }, context as typeof fine)).not.toThrow()
+  const fine = { scaffold: { group: { kind: 'linear' } }, rollout: { prompts: 2, samples: 8, maxTokens: 9 } }
+  it.each<[string, Record<string, unknown>, object, object?]>([
+    ['scaffold:', {}, { scaffold: null }],
+    ['scaffold.group:', {}, { scaffold: { group: { kind: 'none' } } }],
+    ['rollout.samples:', {}, { rollout: { ...fine.rollout, samples: 1 } }],
+    ['memory.attempts:', { attempts: null }, {}],
+    ['memory.file:', {}, {}, { unkept: 'groupJudge.kind "chat"' }],
+    ['memory.show:', { show: 'beside' }, {}, { unshown: 'task "arithmetic"' }],
+  ])('refuse a memory that nobody would see: %s', (message, more, beside, facts = {}) => {
+    const refused = (memory: ReturnType<typeof lessonMemorySchema.parse>) => () =>
+      memoryOption.refuse!({ memory, ...fine, ...beside }, facts)
+    expect(refused(settings(more))).toThrow(message)
+    if (!('unshown' in facts)) expect(refused({ kind: 'none' })).not.toThrow()
+  })
+
+  it('refuse a scaffold without anything to show', () => {
+    const shows = (memory: object) => () =>
+      memoryOption.refuse!({ memory: lessonMemorySchema.parse(memory), ...fine }, { unshown: 'task "x"' })
+    expect(shows({ kind: 'none' })).toThrow('scaffold: expected nothing with task "x"')
+    expect(shows({ kind: 'bank' })).not.toThrow()
   })
 
   it('are strict', () => {

@@ -1,4 +1,4 @@
-/** @file Settings of a memory whose lessons are a scaffold: what earlier attempts missed, or lessons of another run. */
+/** @file A memory whose lessons are a scaffold, as settings: what earlier attempts missed, or lessons of another run. */
 
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
@@ -6,7 +6,8 @@ import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
 import { choice, flag } from '../../train/config.ts'
 import { fraction, natural } from '../../util/setting-shapes.ts'
-import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import type { MethodSettings, RewardFacts, RewardOption } from './option.ts'
 
 const attemptsSchema = z.strictObject({
   atMost: fraction
@@ -50,37 +51,34 @@ export const lessonMemorySchema = z
   .default({ kind: 'none' })
 export type LessonMemorySettings = z.output<typeof lessonMemorySchema>
 
-/**
- * Refuses a memory that nobody would see, or that would stay empty.
- * @param context `unjudged`: why no criterion is judged that could become a lesson
- * @throws ConfigError naming the setting and what to do
- */
-export const checkLessonMemory = (
-  memory: LessonMemorySettings,
-  context: { scaffold: { group: { kind: string } } | null; samples: number; unjudged?: string | false },
+/** Refuses a memory that nobody would see, or that would stay empty. */
+const check = (
+  memory: LessonBankSettings,
+  { scaffold, rollout }: MethodSettings,
+  { unkept, unshown }: RewardFacts,
 ): void => {
-  if (memory.kind === 'none') return
-  const { scaffold, samples, unjudged } = context
   if (scaffold === null)
     refuse(
       'scaffold: expected one beside memory, which says how much of it is shown, got null',
       'set scaffold to {}',
     )
-  if (scaffold?.group.kind === 'none')
+  if (scaffold?.group?.kind === 'none')
     refuse(
       'scaffold.group: expected another kind than "none" beside memory, whose lessons nobody would see',
       'set memory.kind to "none", or another group',
     )
-  if (samples === 1)
+  if (rollout?.samples === 1)
     refuse('rollout.samples: expected at least 2 with memory: a group of one is shown nothing', 'raise it')
+  if (memory.show === 'beside' && unshown)
+    refuse(`memory.show: expected "alone" with ${unshown}`, 'leave it out')
   if (memory.attempts === null && memory.file === undefined)
     refuse(
       'memory.attempts: expected settings without memory.file: the bank would stay empty',
       'name a file, or leave attempts out',
     )
-  if (unjudged && memory.file === undefined)
+  if (unkept && memory.file === undefined)
     refuse(
-      `memory.file: expected a bank with ${unjudged}, under which no criterion is judged that could become a lesson, got none`,
+      `memory.file: expected a bank with ${unkept}, under which no criterion is judged that could become a lesson, got none`,
       'name the bank.jsonl of another run, or set memory.kind to "none"',
     )
 }
@@ -96,9 +94,8 @@ export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, p
   checkBankFile(memory.file)
 }
 
-/** The plan's line about it; none without a memory. */
-export const memoryLine = (memory: LessonMemorySettings): string[] => {
-  if (memory.kind === 'none') return []
+/** The plan's line about it. */
+const lineOf = (memory: LessonBankSettings): string => {
   const { retrieval, top, show, most, placebo, file, attempts } = memory
   const source = [
     ...(file === undefined ? [] : [file]),
@@ -110,7 +107,25 @@ export const memoryLine = (memory: LessonMemorySettings): string[] => {
     both: 'of the same question and similar ones',
   }
   const shown = placebo ? 'of unrelated questions (placebo)' : whose[retrieval]
-  return [
-    `memory       ${source}; up to ${most} lessons ${shown}${retrieval === 'within' ? '' : ` (${top})`}, ${show === 'alone' ? 'in place of' : 'beside'} the rubric's criteria`,
-  ]
+  return `memory       ${source}; up to ${most} lessons ${shown}${retrieval === 'within' ? '' : ` (${top})`}, ${show === 'alone' ? 'in place of' : 'beside'} the rubric's criteria`
+}
+
+/** Lessons as a scaffold; a memory of another kind, such as RubricEM's, has none. */
+const hasLessons = (memory: LessonMemorySettings | undefined): memory is LessonBankSettings =>
+  memory !== undefined && 'attempts' in memory
+
+/** Whether a scaffold shows the rubric as well, or nothing else. */
+export const showsRubric = (memory: LessonMemorySettings): boolean =>
+  memory.kind === 'none' || memory.show === 'beside'
+
+const shape = { memory: lessonMemorySchema }
+
+export const memory: RewardOption<typeof shape> = {
+  shape,
+  refuse({ memory: own, ...settings }, facts) {
+    if (hasLessons(own)) check(own, settings, facts)
+    else if (settings.scaffold && facts.unshown)
+      refuse(`scaffold: expected nothing with ${facts.unshown}`, 'leave it out, or set memory')
+  },
+  plan: ({ memory: own }) => (hasLessons(own) ? [lineOf(own)] : []),
 }

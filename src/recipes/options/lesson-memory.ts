@@ -5,6 +5,7 @@
 
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { MemorySettings } from '../../memory/config.ts'
 import {
   BankFile,
   countFallbacks,
@@ -28,11 +29,11 @@ import { mean, meanKnown } from '../../util/descriptive.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { AttemptSettings, LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
-import type { Shown } from './scaffold.ts'
-import type { RunSession } from './session.ts'
-import { contextLength } from './starting-model.ts'
-import type { TrainingConfig } from './training.ts'
+import { type Shown, taskRubrics } from '../common/scaffold.ts'
+import type { RunSession } from '../common/session.ts'
+import { contextLength } from '../common/starting-model.ts'
+import type { TrainingConfig } from '../common/training.ts'
+import type { AttemptSettings, LessonBankSettings, LessonMemorySettings } from './memory.ts'
 
 /** What a group of rollouts was judged by, and the verdicts on each of them. */
 export interface LessonGroup {
@@ -132,28 +133,22 @@ export const lessonsOf = (
 const LESSONS_FILE = 'bank.jsonl'
 
 /** What a memory needs of a task. */
-type LessonTask<Problem> = Pick<Task<Problem>, 'question' | 'shows'>
+type LessonTask<Problem> = Pick<Task<Problem>, 'question' | 'shows' | 'rubric' | 'prompt'>
 
-/** Lessons of earlier attempts in a method with a scaffold; `NO_LESSONS` where there is no memory. */
-export interface Lessons<Problem> {
-  /** What there is for a step's problems; null: nothing is ever recalled. It belongs into `rollOut`, before anything is awaited there. */
-  recall(step: number, problems: readonly Problem[]): Promise<Recalled | null>
-  /** What a scaffold shows in a step: lessons, where any were recalled, in place of the rubric's criteria or after them. */
-  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem>
+/** What a scaffold shows: the task's own rubrics, or lessons of earlier attempts. */
+export interface Hints<Problem> {
+  /** For a step's problems. It belongs into `rollOut`, before anything is awaited there. */
+  shown(step: number, problems: readonly Problem[]): Promise<Shown<Problem>>
   /** Keeps what a step's rollouts missed, and says what was recalled and kept. */
-  learn(
-    step: number,
-    recalled: Recalled | null,
-    attempts: readonly Attempts<Problem>[],
-  ): Promise<Omit<MetricsRow, 'step'>>
+  learn(step: number, attempts: readonly Attempts<Problem>[]): Promise<Omit<MetricsRow, 'step'>>
   state?: RecipeState
 }
 
-export const NO_LESSONS: Lessons<unknown> = {
-  recall: async () => null,
-  shown: whole => whole,
+/** Without a memory. */
+export const rubricHints = <Problem>(task: Pick<Task<Problem>, 'rubric' | 'prompt'>): Hints<Problem> => ({
+  shown: async () => taskRubrics(task),
   learn: async () => ({}),
-}
+})
 
 export interface LessonMemoryOptions<Problem> {
   settings: LessonBankSettings
@@ -192,8 +187,10 @@ export const attemptsAt = <Problem>(
 const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknown() })
 
 /** A memory of criteria that rollouts missed. `learn` alone changes its state. */
-export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
+export class LessonMemory<Problem> implements Hints<Problem>, RecipeState {
   readonly #options: LessonMemoryOptions<Problem>
+  /** Of the steps that are rolled out and not learnt from. */
+  readonly #recalled = new Map<number, Recalled>()
   /** The last step that was learnt from. */
   #step = 0
 
@@ -235,33 +232,25 @@ export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
   }
 
   /** Lessons from the last on are left out where a prompt would have no room. */
-  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem> {
-    if (recalled === null) return whole
-    const { lessons } = recalled
+  async shown(step: number, problems: readonly Problem[]): Promise<Shown<Problem>> {
+    const recalled = await this.recall(step, problems)
+    this.#recalled.set(step, recalled)
     const { task, settings, room = Number.POSITIVE_INFINITY } = this.#options
-    const known = new Map(problems.map((problem, i) => [task.question(problem), lessons[i]]))
+    const known = new Map(problems.map((problem, i) => [task.question(problem), recalled.lessons[i]]))
     const criteriaOf = (problem: Problem): readonly Criterion[] => {
       const own = known.get(task.question(problem)) ?? []
       if (settings.show === 'alone') return own
-      const rubric = whole.criteria(problem)
+      const rubric = task.rubric(problem).criteria
       const texts = new Set(rubric.map(({ text }) => text))
       return [...rubric, ...own.filter(({ text }) => !texts.has(text))]
     }
-    return {
-      ...whole,
-      criteria: criteriaOf,
-      prompt: (problem, own = []) => fitting(whole, problem, own, room),
-    }
+    return { criteria: criteriaOf, prompt: (problem, own = []) => fitting(task, problem, own, room) }
   }
 
   /** @throws JudgeError and others of the embedder */
-  async learn(
-    step: number,
-    recalled: Recalled | null,
-    attempts: readonly Attempts<Problem>[],
-  ): Promise<Omit<MetricsRow, 'step'>> {
-    if (recalled === null) return {}
-    const { retrievals, lessons } = recalled
+  async learn(step: number, attempts: readonly Attempts<Problem>[]): Promise<Omit<MetricsRow, 'step'>> {
+    const { retrievals, lessons } = this.#recalled.get(step)!
+    this.#recalled.delete(step)
     const { bank, file, settings, steps } = this.#options
     const kept = attempts.flatMap(own => this.#lessonFrom(step, own) ?? [])
     bank.used(retrievals)
@@ -310,25 +299,36 @@ export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
 }
 
 const fitting = <Problem>(
-  { prompt }: Shown<Problem>,
+  task: Pick<Task<Problem>, 'prompt'>,
   problem: Problem,
   own: readonly Criterion[],
   room: number,
 ): TokenIds => {
   for (let count = own.length; count > 0; count--) {
-    const shown = prompt(problem, own.slice(0, count))
+    const shown = task.prompt(problem, own.slice(0, count))
     if (shown.length <= room) return shown
   }
-  return prompt(problem)
+  return task.prompt(problem)
+}
+
+/** The bank that settings name; its embedder is let go with the run. @throws as `openEmbedder` and `openBank` */
+export const openRunBank = async (
+  settings: LessonBankSettings | Extract<MemorySettings, { kind: 'bank' }>,
+  { use }: Pick<RunSession, 'use'>,
+  takeaways?: Parameters<typeof openBank>[2],
+): Promise<RubricBank> => {
+  const embedder = await openEmbedder(settings.embedder)
+  await use(Promise.resolve({ close: async () => embedder.close?.() }))
+  return openBank(settings, embedder, takeaways)
 }
 
 /**
- * The memory that settings name.
+ * The hints of a scaffold, from the memory that settings name where there is one.
  * @param folder of the model that reads the prompts
  * @throws ConfigError, DataError, CheckpointError for an embedder or a bank file that cannot be used, and for a bank of which
  * nothing can be shown
  */
-export const openLessons = async <Problem>(
+export const openHints = async <Problem>(
   config: Pick<TrainingConfig, 'seed' | 'steps'> & {
     memory: LessonMemorySettings
     rollout: { maxTokens: number }
@@ -336,12 +336,10 @@ export const openLessons = async <Problem>(
   task: LessonTask<Problem>,
   { run, use }: { run: { dir: string }; use: RunSession['use'] },
   folder: string,
-): Promise<Lessons<Problem>> => {
+): Promise<Hints<Problem>> => {
   const { memory: settings, seed, steps, rollout } = config
-  if (settings.kind === 'none') return NO_LESSONS as Lessons<Problem>
-  const embedder = await openEmbedder(settings.embedder)
-  await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  const bank = await openBank(settings, embedder)
+  if (settings.kind === 'none') return rubricHints(task)
+  const bank = await openRunBank(settings, { use })
   const shows = (own: Criterion) => task.shows?.(own) ?? true
   const isShown = (item: Retrieved['item']) =>
     lessonsOf({ items: [{ item, how: 'cross', score: 0 }] }, { most: 1, shows }).length > 0

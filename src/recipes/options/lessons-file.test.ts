@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
 import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
 import { type Conversation, conversationTask } from '../../tasks/conversation/task.ts'
+import type { Task } from '../../tasks/task.ts'
 import { scaffolding } from '../ruscarl/scaffold.ts'
-import { checkMemoryFile, lessonMemorySchema } from './lessons-config.ts'
-import { openLessons } from './lessons-memory.ts'
+import { LessonMemory, openHints } from './lesson-memory.ts'
+import { checkMemoryFile, lessonMemorySchema } from './memory.ts'
 
 let folder: string
 let file: string
@@ -27,10 +29,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const memoryOf = <Problem>(
-  task: { question(problem: Problem): string; shows?(own: never): boolean },
+  task: Partial<Pick<Task<Problem>, 'question' | 'shows' | 'rubric' | 'prompt'>>,
   more: Record<string, unknown> = {},
 ) =>
-  openLessons<Problem>(
+  openHints<Problem>(
     {
       memory: lessonMemorySchema.parse({ kind: 'bank', file, retrieval: 'both', ...more }),
       ...{ seed: 1, steps: 2, rollout: { maxTokens: 8 } },
@@ -55,24 +57,17 @@ describe("another run's bank as a scaffold", () => {
     const format = chatFormatOf(join(folder, 'model'), 'a test')
     const grader = { grade: async () => [] }
     const task = conversationTask({ ...none, format, grader }, { scaffold: scaffolding() })
-    const memory = await memoryOf<Conversation>({ question: own => task.question(own) })
+    const memory = await memoryOf<Conversation>({ ...task, rubric: () => ({ criteria: [] }) })
+    expect(memory).toBeInstanceOf(LessonMemory)
     const asked = conversation('When was that treaty signed?')
     expect(task.question(asked)).toBe('When was that treaty signed?')
-    const recalled = await memory.recall(1, [asked])
-    const shown = memory.shown(
-      {
-        criteria: () => [],
-        prompt: task.prompt,
-      },
-      [asked],
-      recalled,
-    )
+    const shown = await memory.shown(2, [asked])
     const prompt = format.show(shown.prompt(asked, shown.criteria(asked)))
     expect(prompt).toContain('Criterion 1: Name the year of the treaty')
     expect(prompt).not.toContain('</system>')
     expect(prompt).not.toContain('<b>')
     // Nothing was judged, so nothing is kept; the file of the run has what it began with.
-    const metrics = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
+    const metrics = await memory.learn(2, [{ problem: asked, judged: [] }])
     expect(metrics).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
     expect(readFileSync(join(folder, 'run', 'bank.jsonl'), 'utf8')).toContain('Name the year')
   })
@@ -88,7 +83,7 @@ describe("another run's bank as a scaffold", () => {
 
   it('is refused where the task can show nothing of it, and where it is not there', async () => {
     const packing = packingTask(new PackingWorld())
-    const task = { question: () => 'q', shows: (own: never) => packing.shows!(own) }
+    const task = { question: () => 'q', shows: (own: Criterion) => packing.shows!(own) }
     await expect(memoryOf(task)).rejects.toThrow(
       'memory.file: expected lessons that the task can show, got none',
     )
