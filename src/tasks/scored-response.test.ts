@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../rubric/criterion.ts'
 import { Rng } from '../util/rng.ts'
-import { type Noise, rewardOf, scored } from './scored-response.ts'
+import { type Noise, rewardOf, scored, scoredReward } from './scored-response.ts'
 import type { Task } from './task.ts'
 
 const RUBRIC: Rubric = {
@@ -100,5 +100,22 @@ describe('a score by a part of the rubric', () => {
       expect(kept.score).toBe(all.score)
       expect(kept.verdicts).toEqual(all.verdicts.filter(({ criterionId }) => !left.includes(criterionId)))
     }
+  })
+})
+
+describe('a reward with charges', () => {
+  const charged = { verdicts: [], wellFormed: true, score: 0.5, charges: { length: -0.25, tone: -0.125 } }
+
+  it('is the score, or what a judge of the group says, less what is charged, each told by name', () => {
+    expect(scoredReward(charged)).toEqual({ reward: 0.125, parts: { length: -0.25, tone: -0.125 } })
+    const relative = { score: 1, explanation: null }
+    expect(scoredReward({ ...charged, relative })).toEqual({
+      reward: 0.625,
+      parts: { relative: 1, length: -0.25, tone: -0.125 },
+    })
+  })
+
+  it('is not known where nothing is known of the response', () => {
+    expect(scoredReward({ ...charged, score: null, unjudged: true }).reward).toBeNull()
   })
 })

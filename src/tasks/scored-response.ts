@@ -29,6 +29,8 @@ export interface ScoredResponse extends Verdicts {
   whole?: number | null
   /** What a judge said that saw all responses to the problem at once; it is what is paid then. */
   relative?: { score: number | null; explanation: string | null; call?: JudgeCall }
+  /** What is added to its reward beside the score, by name; penalties are below 0. */
+  charges?: Readonly<Record<string, number>>
   /** What a criterion counts as in statistics over prompts, by its id; itself where not given. */
   kinds?: Readonly<Record<string, string>>
 }
@@ -169,11 +171,16 @@ const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], k
   return given.map(verdict => changed.get(verdict.criterionId) ?? verdict)
 }
 
-/** The reward of a graded response, with the credit of every criterion. What a judge of the whole group says is all that is paid. */
+/**
+ * The reward of a graded response, with the credit of every criterion. What a judge of the whole group says is paid in place of the
+ * score; charges are added to either.
+ */
 export const scoredReward = (response: ScoredResponse): Reward => {
-  const { verdicts, relative } = response
-  const parts = Object.fromEntries(verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)]))
-  return relative
-    ? { reward: relative.score, parts: { ...parts, relative: relative.score } }
-    : { reward: rewardOf(response), parts }
+  const { verdicts, relative, charges = {} } = response
+  const credits = Object.fromEntries(verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)]))
+  const paid = relative ? relative.score : rewardOf(response)
+  return {
+    reward: paid === null ? null : Object.values(charges).reduce((sum, charge) => sum + charge, paid),
+    parts: { ...credits, ...(relative && { relative: relative.score }), ...charges },
+  }
 }

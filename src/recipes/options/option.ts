@@ -69,7 +69,7 @@ type Settings<Shape extends z.ZodRawShape> = Partial<z.output<z.ZodObject<Shape>
 /** Rollouts as they are graded, of which a step tells. */
 export type GradedGroups<Problem> = Groups<{
   problem: Problem
-  grade: Pick<ScoredResponse, 'leftOut' | 'relative'>
+  grade: Pick<ScoredResponse, 'leftOut' | 'relative' | 'charges'>
 }>
 
 /** A method has the settings of an option, or not; absent settings change nothing. */
@@ -95,6 +95,8 @@ export interface RewardOption<Shape extends z.ZodRawShape = z.ZodRawShape> {
   counts?(settings: Settings<Shape>, rubric: Rubric, verdicts: readonly Verdict[]): readonly Verdict[]
   /** What makes a score of them in place of the rule so far; absent: that rule. */
   score?(settings: Settings<Shape>, rule: ResponseScoring, nulls?: NullHandling): ResponseScoring
+  /** What it adds to the reward of a response beside its score, by name, at most 0; null: nothing. */
+  charges?(settings: Settings<Shape>, tokens: Int32Array): Readonly<Record<string, number>> | null
   /** What it makes of what graders say; null: nothing. */
   noise?(settings: Settings<Shape>): Noise | null
   /** What is paid is another thing than the truth, which is then worth watching beside it. */

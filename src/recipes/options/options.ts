@@ -166,13 +166,18 @@ export const asTrained = <Problem, Said extends Verdicts = Verdicts>(
   }
   const reward: typeof heard = {
     ...heard,
-    grade: items =>
-      heard.grade(
+    async grade(items) {
+      const graded = await heard.grade(
         items.map(item => ({
           leftOut: item.step === undefined ? undefined : leftOut(item.problem, item.step),
           ...item,
         })),
-      ),
+      )
+      return graded.map((own, i) => {
+        const charges = OPTIONS.map(option => option.charges?.(config, items[i].tokens)).filter(Boolean)
+        return charges.length === 0 ? own : { ...own, charges: Object.assign({}, ...charges) }
+      })
+    },
   }
   const scorer = groups?.(heard) ?? null
   return { heard, groups: scorer, reward: scorer ? withGroupJudge(reward, scorer, leftOut) : reward }
