@@ -170,6 +170,9 @@ const optionRuns = (
     'ruscarl, packing with a scoring rule': {
       settings: { ...ruscarl, scoringRule: { name: 'soft-min' } },
     },
+    'ruscarl, packing with less for repetition': {
+      settings: { ...ruscarl, repetition: { n: 2, factor: 0.5 } },
+    },
     'ruscarl, packing with negated rubrics': { settings: { ...ruscarl, noise: 'negated' } },
     'ruscarl, conversations with a held-out judge': {
       settings: {

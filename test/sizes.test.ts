@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7808,
   plan: 1050,
   policy: 9673,
-  recipes: 22560,
+  recipes: 22608,
   rl: 2467,
   rubric: 4506,
   runs: 10969,

@@ -31,6 +31,7 @@ import type {
   RewardFacts,
   RewardOption,
 } from './option.ts'
+import { repetitionCharge } from './repetition.ts'
 import { rubricDropout } from './rubric-dropout.ts'
 import { scoringRule } from './scoring-rule.ts'
 import { noisyJudgeShape, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
@@ -44,13 +45,14 @@ export const knownCriteriaShape = { ...criteriaOptionsShape, ...verdictOptionsSh
 /** Where responses are scored by their rubrics. */
 export const rewardOptionsShape = {
   ...{ ...criteriaOptionsShape, ...verdictOptionsShape, ...normalise.shape, ...groupJudge.shape },
+  ...repetitionCharge.shape,
 }
 /** Of experiments: what is paid has less to do with the answers, or nothing. */
 export const spoiltRewardsShape = spoiltRewards.shape
 
 const OPTIONS: readonly RewardOption[] = [
   ...[memory, spoiltRewards, control, rubricDropout, scoringRule, criterionGroups],
-  ...[normalise, groupJudge, heldOutJudge],
+  ...[normalise, groupJudge, repetitionCharge, heldOutJudge],
 ]
 
 /** Settings of a method: each option knows its own among them. */
