@@ -1,7 +1,9 @@
 /** @file A policy beside a critic that is a model of its own: it alone learns from the value loss (RLCER's Table 3, verl). */
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LossSpec } from '../rl/loss.ts'
+import { CheckpointError } from '../util/errors.ts'
 import type { CriticModel, Policy, StepOptions, StepStats } from './policy.ts'
 
 /** In a checkpoint's folder. */
@@ -86,9 +88,14 @@ export class CriticPolicy implements Policy {
   }
 
   async load(folder: string): Promise<void> {
+    const critic = join(folder, CRITIC_FOLDER)
+    if (!existsSync(critic))
+      throw new CheckpointError(`${folder}: expected a critic of its own in ${CRITIC_FOLDER}/, got none`, {
+        hint: 'go on with the setting critic that it was saved with',
+      })
     this.#owesStep = false
     await this.#policy.load(folder)
-    await this.critic.load(join(folder, CRITIC_FOLDER))
+    await this.critic.load(critic)
   }
 
   forget = (folder: string): (() => Promise<void>) => {

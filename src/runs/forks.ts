@@ -1,7 +1,7 @@
 /** @file Where a run starts that is a fork: a checkpoint of another run, by name, kept beside the new run. */
 
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { temporaryPath } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { checkCheckpoint, checkpointsToTry } from './checkpoints.ts'
@@ -88,8 +88,13 @@ export const keepFork = (dir: string, { checkpoint }: ForkSource): string => {
   const temporary = temporaryPath(folder)
   guardWrite(folder, () => {
     mkdirSync(temporary, { recursive: true })
-    for (const entry of readdirSync(checkpoint, { withFileTypes: true }))
-      if (entry.isFile()) linkOrCopy(join(checkpoint, entry.name), join(temporary, entry.name))
+    // A critic of its own has a folder within.
+    for (const entry of readdirSync(checkpoint, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const target = join(temporary, relative(checkpoint, entry.parentPath))
+      mkdirSync(target, { recursive: true })
+      linkOrCopy(join(entry.parentPath, entry.name), join(target, entry.name))
+    }
     rmSync(folder, { recursive: true, force: true })
     renameSync(temporary, folder)
   })

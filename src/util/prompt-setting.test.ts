@@ -39,6 +39,7 @@ it.each([
   ],
   ['{question} {resp} {response}', 'take {resp} out, or write {{resp}} for the word in braces'],
   ['{{question}} {response}', 'write {question} where'],
+  ['{{question} {response}', 'a prompt with as many braces before a word as after it'],
   [
     'nowhere.txt',
     'a file with a prompt, or a prompt with {question} and {response}, got "nowhere.txt"; nowhere.txt',

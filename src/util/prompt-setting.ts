@@ -8,6 +8,9 @@ import { readText } from './text-file.ts'
 /** `{name}`, and `{{name}}` for the word in braces itself. A single letter or a digit in braces is mathematics. */
 const PLACEHOLDER = /\{\{([a-z_]{2,})\}\}|\{([a-z_]{2,})\}/gi
 
+/** `{{name}` and `{name}}`. */
+const UNBALANCED = /\{\{[a-z_]{2,}\}(?!\})|(?<!\{)\{[a-z_]{2,}\}\}/i
+
 const placeholdersIn = (text: string): string[] =>
   [...text.matchAll(PLACEHOLDER)].flatMap(([, , name]) => (name === undefined ? [] : [name]))
 
@@ -34,6 +37,8 @@ export const promptSetting = (needed: readonly string[], more: readonly string[]
       if (!(error instanceof ConfigError)) throw error
       return refuse(`a file with a prompt, or a prompt with ${braced}; ${error.message}`)
     }
+    if (UNBALANCED.test(prompt))
+      return refuse('a prompt with as many braces before a word as after it; write {name} or {{name}}')
     const there = placeholdersIn(prompt)
     const missing = needed.find(name => !there.includes(name))
     if (missing !== undefined)

@@ -100,9 +100,9 @@ const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): str
   const { temperature, maxTokens } = settings
   const most = largestOf(measured.items.map(({ graded }) => graded.length))
   const spread = most > 1 ? ' (±: standard deviation between their means)' : ''
-  const sampled = `${plural(most, 'sample')} at temperature ${temperature}${spread}`
+  const sampled = temperature === 0 ? 'greedy' : `${plural(most, 'sample')} at temperature ${temperature}`
   const byTurn = measured.items.some(({ graded }) => graded.some(({ answer }) => answer.episode))
-  return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
+  return `${sampled}${spread}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
 }
 
 const ASKED = {

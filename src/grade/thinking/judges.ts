@@ -116,6 +116,17 @@ export const RUBRIC_VERIFIER = oneTemplateForm(template, {
 const RUBRICS = /(?<!\{)\{rubrics\}/
 const AFTER_RUBRICS = /(?<!\{)\{rubrics\}[\s\S]*(?<!\{)\{(?:question|response|rubrics)\}/
 
+/** Whether a text, as a recording holds it, can be a verifier's prompt. */
+export const isVerifierPrompt = (prompt: string): boolean => {
+  const [before, after, ...more] = prompt.split(RUBRICS)
+  const named = ['{question}', '{response}']
+  return (
+    after !== undefined &&
+    more.length === 0 &&
+    named.every(name => before.includes(name) && !after.includes(name))
+  )
+}
+
 /** A verifier's prompt (RLCER Fig. 10). */
 export const verifierPrompt = promptSetting(['question', 'response', 'rubrics']).refine(
   prompt => !AFTER_RUBRICS.test(prompt),

@@ -150,11 +150,13 @@ const besideCritic = (
 ): MemoryParts => {
   const alone = { reference: false, secondEngine: false, critic: null, draws: [] }
   const critic = estimateMemory(shape, { ...options, ...alone, lora })
+  // It learns from the same micro-batches, with what their prompts share.
+  const learnt = estimateMemory(shape, { ...options, ...alone, lora, draws: options.draws })
   return {
     ...own,
     weights: own.weights + critic.weights,
     optimizer: own.optimizer + critic.optimizer,
-    activations: own.activations + critic.activations,
+    activations: own.activations + learnt.activations,
   }
 }
 

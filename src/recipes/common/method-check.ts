@@ -3,6 +3,7 @@
 import type { MemorySettings } from '../../memory/config.ts'
 import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { isRemote } from '../../policy/open.ts'
+import { monitorsThat } from '../../train/monitors/config.ts'
 import { checkMemoryFile, type LessonMemorySettings } from '../options/memory.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
@@ -43,13 +44,25 @@ export const checkMethod = (
   purpose: RunMode,
   { starts, remote = [], settings, assertReads }: CheckedMethod,
 ): string | null => {
-  const { policy, loss, critic = null, memory, coldStart = null } = config
+  const { policy, loss, critic = null, memory, monitors, coldStart = null } = config
   checkRemote(config, purpose, starts, [
     critic?.own !== undefined &&
       (critic.own.folder !== null || critic.own.lora !== undefined) && [
         'critic.own',
         "nothing in it with policy.kind tinker, whose critic has the policy's model and adapter",
         'set it to {}',
+      ],
+    critic !== null &&
+      critic.coef !== 1 && [
+        'critic.coef',
+        '1 with policy.kind tinker, whose server weighs the value loss itself',
+        'leave it out',
+      ],
+    critic !== null &&
+      monitorsThat(monitors, ['rollback']).length > 0 && [
+        'monitors',
+        'no rollback beside a critic with policy.kind tinker, whose critic loads a state only at its start',
+        'choose pause or stop',
       ],
     ...remote,
   ])

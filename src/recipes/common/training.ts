@@ -99,10 +99,14 @@ export const reinforce = async <Rolled>(
   const loss = config.critic === undefined ? config.loss : withCriticLoss(config.loss, config.critic)
   assertComputable(policy, loss)
   if (loss.kl.kind !== 'none' && loss.kl.coef > 0) await policy.freezeReference()
-  const recipe = await recipeFor()
   const saved = from?.dir ?? fork
-  if (saved !== null) await policy.load(saved)
-  await policy.critic?.assertThere?.()
+  // A recipe may sample a lot before its first step. A saved critic is loaded first: servers take that as its first request alone.
+  if (saved === null) await policy.critic?.assertThere?.()
+  const recipe = await recipeFor()
+  if (saved !== null) {
+    await policy.load(saved)
+    await policy.critic?.assertThere?.()
+  }
   events.onPhase?.({ name: 'reinforcement', steps: config.steps, done: from?.step ?? 0 })
   const { train } = await import('../../train/loop.ts')
   const settings = { ...loopSettings(config, configHash), ...progressOf(from) }

@@ -10,7 +10,8 @@ const shape = { control: z.enum(['random', 'shuffled', 'others', 'flipped', 'oth
 type Control = z.output<typeof shape.control>
 
 /**
- * What a control makes of a value in [0, 1]; what nobody knows stays as it is.
+ * What a control makes of a value in [0, 1] (rules of scoring may leave it: inverted, such a value counts as its nearer end); what
+ * nobody knows stays as it is.
  * @param rng of a name, so that the same response gets the same number and a resumed run sees no others
  */
 export const controlledValue = <Value extends number | string | null>(
@@ -20,7 +21,7 @@ export const controlledValue = <Value extends number | string | null>(
 ): Value | number => {
   if (typeof value !== 'number') return value
   if (control === 'random') return rng.next()
-  return control === 'flipped' ? 1 - value : value
+  return control === 'flipped' ? 1 - Math.min(1, Math.max(0, value)) : value
 }
 
 /** For each response to a problem the place of the one whose values it gets. An order is drawn under every control. */

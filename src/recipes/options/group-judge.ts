@@ -273,7 +273,7 @@ export const groupJudge: RewardOption<typeof shape> = {
   facts({ groupJudge: own }) {
     if (own?.kind !== 'chat') return {}
     const unjudged = 'groupJudge.kind "chat"'
-    const unpaid = own.criterion && 'groupJudge.criterion, which stands in place of the rubric'
+    const unpaid = own.criterion ? 'groupJudge.criterion, which stands in place of the rubric' : null
     return { unjudged, unkept: unjudged, unpaid }
   },
   spoils: ({ groupJudge: own }) => own !== undefined,

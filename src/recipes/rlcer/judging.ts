@@ -19,6 +19,8 @@ export interface JudgedQuestion<Problem> extends QuestionRollouts<Problem> {
   rubrics: readonly JudgedRubric[]
   /** What steers reasoners: the valid criteria of all rubrics together. */
   valid: readonly JudgedCriterion[]
+  /** Number of criteria that pay its reasoners; absent: all valid ones. */
+  paying?: number
   /** Names of criteria that stand for the outcome in this step. */
   proxies: ReadonlySet<string>
 }

@@ -74,7 +74,7 @@ export const rlcerMetrics = (questions: Questions, config: RlcerConfig, step: nu
     // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
     cotWherePaid: meanKnown(
       questions
-        .filter(({ valid }) => valid.length > 0)
+        .filter(({ valid, paying = valid.length }) => paying > 0)
         .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
     ),
     ...(config.overlong && { overlong }),

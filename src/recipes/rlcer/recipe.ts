@@ -123,6 +123,7 @@ const rewardQuestion = <Problem>(
   const { overlong, rollout } = config
   return {
     ...question,
+    paying: counted.length,
     reasoners: question.reasoners.map((item, m) => ({
       ...item,
       ...reasonerReward(config.reasonerReward, {

@@ -201,7 +201,8 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
 }
 
 /** Why what options leave out would not be left out of what is paid. */
-const unpaid = ({ condition, weights, credit }: RubricAsRewardConfig): string | null => {
+const unpaid = ({ condition, weights, credit, method }: RubricAsRewardConfig): string | null => {
+  if (method === 'supervised') return 'method "supervised", which has no reward'
   if (Object.keys(weights ?? conditionWeights(condition)).length === 0)
     return `condition "${condition}", which is no weighted sum of criteria`
   return credit === 'per-step'

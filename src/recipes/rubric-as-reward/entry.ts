@@ -129,11 +129,12 @@ export const rubricAsRewardPresets: Presets = {
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }
 
-const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig): string => {
+const rewardLine = ({ condition, weights, credit, method, scoringRule }: RubricAsRewardConfig): string => {
   const used = Object.entries(weights ?? conditionWeights(condition))
   const sum = used.map(([id, weight]) => `${Number(weight.toFixed(3))} ${id}`).join(' + ')
   const how = method === 'rejection' ? 'rejection' : `${credit} credit, ${method}`
-  return `${condition}${sum === '' ? '' : `: 3 x (${sum})`}, ${how}`
+  const made = scoringRule?.name ?? (sum === '' ? null : `3 x (${sum})`)
+  return `${condition}${made === null ? '' : `: ${made}`}, ${how}`
 }
 
 const plan = (config: RubricAsRewardConfig): RunPlan => {

@@ -109,11 +109,14 @@ const BASELINE = 'Nothing is rewarded: condition baseline evaluates alone.'
 export const describeRubricRewards = ({
   condition,
   weights: own,
-}: Pick<RubricAsRewardConfig, 'condition' | 'weights'>): Pick<
+  scoringRule,
+}: Pick<RubricAsRewardConfig, 'condition' | 'weights' | 'scoringRule'>): Pick<
   RunInfo,
   'criterionAbout' | 'criterionWeights' | 'rewardFormula'
 > => {
   const criterionAbout = { ...ABOUT }
+  if (scoringRule)
+    return { criterionAbout, rewardFormula: `The reward is that of the rule ${scoringRule.name}.` }
   if (condition === 'proof') return { criterionAbout, rewardFormula: PROOF }
   if (condition === 'baseline') return { criterionAbout, rewardFormula: BASELINE }
   const weights = own ?? conditionWeights(condition)

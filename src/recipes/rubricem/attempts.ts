@@ -64,8 +64,10 @@ export const rewardsWithout = (
   const kept = rubrics.filter((_, i) => !leftOut?.has(i))
   const rule = config.scoringRule && scoringOf(config, 'drop')
   return rollouts.map(({ rollout, scores, rewards_K }) => {
-    const counted = stageRewards(kept, rollout, scores, rule)
-    return rewards_K.map((known, k) => (known === null ? null : counted[k]))
+    const plain = stageRewards(kept, rollout, scores)
+    // Some rules have no score where only flaws are left of a stage; the method's own has one.
+    const ruled = rule && stageRewards(kept, rollout, scores, rule)
+    return rewards_K.map((known, k) => (known === null ? null : (ruled?.[k] ?? plain[k])))
   })
 }
 

@@ -112,5 +112,9 @@ export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
     plan: planRubricem,
     run: async (config, options) => (await import('./run.ts')).runRubricem(config, options),
   },
-  config => [...taskFiles(config), { path: config.anchors?.file }],
+  config => [
+    ...taskFiles(config),
+    { path: config.anchors?.file },
+    { path: config.task.kind === 'research' ? config.task.articles : null },
+  ],
 )

@@ -72,7 +72,8 @@ export const questionTaskShape = {
 
 /** Further sets for evaluation, for recipes that have them. */
 export const moreTestsSchema = z.record(
-  z.string().min(1),
+  // Names that are numbers would come before all others in an object.
+  z.string().regex(/^[a-z]/i, 'a name that begins with a letter'),
   z.strictObject({
     file: z.string().describe('File of the questions of the set.'),
     format: z.enum(QUESTION_FORMATS).describe('Format of the rows in this file.'),

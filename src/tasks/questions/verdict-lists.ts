@@ -10,7 +10,7 @@ import type { Grader } from '../../grade/grader.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { judgeMessages } from '../../grade/judge/templates/template.ts'
 import { readProposal } from '../../grade/proposal/index.ts'
-import { RUBRIC_VERIFIER, rubricVerifier } from '../../grade/thinking/index.ts'
+import { isVerifierPrompt, RUBRIC_VERIFIER, rubricVerifier } from '../../grade/thinking/index.ts'
 import { type Criterion, criterionSchema } from '../../rubric/criterion.ts'
 import { groupedBy } from '../../util/grouped.ts'
 import type { RecordingFormat } from '../../util/recording-file.ts'
@@ -26,7 +26,10 @@ const headerSchema = z.strictObject({
   teacher: z.string(),
   sampling: z.record(z.string(), z.unknown()),
   /** The verifier's prompt; absent: ours. */
-  prompt: z.string().optional(),
+  prompt: z
+    .string()
+    .refine(isVerifierPrompt, 'a prompt with {question}, {response} and then {rubrics}')
+    .optional(),
 })
 
 const pairShape = {
@@ -39,14 +42,19 @@ const pairShape = {
 }
 export type VerifiedPair = z.output<z.ZodObject<typeof pairShape>>
 
-const rowSchema = z.looseObject({
-  ...pairShape,
-  /** Which pass. */
-  attempt: z.int().positive(),
-  text: z.string(),
-  /** Null where it was cut off, or is no list of as many verdicts. */
-  verdicts: z.array(z.boolean()).nullable(),
-})
+const rowSchema = z
+  .looseObject({
+    ...pairShape,
+    /** Which pass. */
+    attempt: z.int().positive(),
+    text: z.string(),
+    /** Null where it was cut off, or is no list of as many verdicts. */
+    verdicts: z.array(z.boolean()).nullable(),
+  })
+  .refine(
+    ({ verdicts, criteria }) => verdicts === null || verdicts.length === criteria.length,
+    'as many verdicts as criteria',
+  )
 export type VerdictListRow = z.output<typeof rowSchema>
 
 export const VERDICT_LISTS: RecordingFormat<z.output<typeof headerSchema>, VerdictListRow> = {

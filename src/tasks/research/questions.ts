@@ -75,7 +75,8 @@ const loadRow = (row: unknown): Loaded => {
   const isSet = answer_type === 'Set Answer'
   if (answer && reference)
     throw new DataError('expected answer or reference, which mean the same, got both; leave one out')
-  const given = answer ?? reference ?? (isSet ? ['None'] : [])
+  const named = answer ?? reference ?? []
+  const given = isSet && named.flatMap(listedMembers).length === 0 ? ['None'] : named
   return {
     question,
     ...(id !== undefined && { id }),
@@ -217,7 +218,8 @@ export const researchQuestions = ({
   const read = (path: string) => readResearchQuestions(path, columns, references)
   const more = Object.entries(named).map(([name, own]) => [name, read(own.file)] as const)
   const split = splitRows({
-    rows: read(file),
+    // Articles are for evaluations: rows that are only trained on need none.
+    rows: testFile === null ? read(file) : readResearchQuestions(file, columns),
     testRows: testFile === null ? null : read(testFile),
     neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => ({ count: holdOut < 1 ? Math.round(holdOut * rows) : Math.floor(holdOut) }),

@@ -64,6 +64,11 @@ describe('short answers', () => {
     ['\\boxed{Spain}', ['Belgium', 'France'], [0, 0, 0]],
     ['\\boxed{None}', ['None'], [1, 1, 1]],
     [null, ['Belgium'], [0, 0, 0]],
+    ['France, Italy and Spain', ['France', 'Italy', 'Spain'], [1, 1, 1]],
+    ['Trinidad and Tobago, Cuba', ['Trinidad and Tobago', 'Cuba'], [1, 1, 1]],
+    ['1,234; 7', ['1234', '7'], [1, 1, 1]],
+    ['A, B', ['A', 'B'], [1, 1, 1]],
+    ['B', ['A', 'B'], [1, 0.5, 2 / 3]],
   ])('of sets: %s of %j', (answer, members, [precision, recall, f1]) => {
     const scores = shortAnswerScores(answer, [members.join(', ')], members)
     expect([scores.setPrecision, scores.setRecall, scores.setF1]).toEqual(

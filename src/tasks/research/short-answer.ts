@@ -40,7 +40,9 @@ export const wordF1 = (given: string, gold: string): number => {
 /** A number, a fraction, a formula: without a word in it. */
 const isMath = (gold: string): boolean => /\d/.test(gold) && !/[a-z]{2}/i.test(gold.replace(/\\[a-z]+/gi, ''))
 
+/** The plain comparison is for what normalising leaves nothing of, as the letter A. */
 const isRight = (given: string, gold: string): boolean =>
+  (given.trim() !== '' && given.trim().toLowerCase() === gold.trim().toLowerCase()) ||
   (normaliseShort(given) === normaliseShort(gold) && normaliseShort(gold) !== '') ||
   (isMath(gold) && mathEqual(gold, given, { extract: false }) === true)
 
@@ -55,12 +57,12 @@ export const givenAnswer = (answer: string): string => {
   return plainText(announcedAnswer(plain) ?? plain).trim()
 }
 
-/** What a text lists, between commas, semicolons and line ends; marks of a list and a last "and" undone. */
+/** What a text lists, between commas (not those within a number), semicolons and line ends; marks of a list and an "and" after a comma undone. */
 export const listedMembers = (text: string): string[] =>
   text
-    .split(/[,;\n]/)
+    .split(/[;\n]|,(?!\d{3}(?!\d))/)
     .map(own => own.replace(/^\s*(?:[-*•]\s|\d+[.)]\s)?\s*(?:and\s)?/i, '').trim())
-    .filter(own => normaliseShort(own) !== '')
+    .filter(own => /[\p{L}\p{N}]/u.test(own))
 
 interface SetScores {
   /** Of what is right and what is in excess, the share that is right; 0 where nothing is right. */
@@ -77,9 +79,14 @@ interface SetScores {
  * judge says what is found and what is in excess; here both are told as exact match tells short answers.
  */
 const setScores = (given: string, members: readonly string[]): SetScores => {
-  const listed = listedMembers(given)
+  const isMember = (own: string) => members.some(member => isRight(own, member))
+  // "A, B and C": parted at the "and" where that gives a member, and the whole is none ("Trinidad and Tobago").
+  const listed = listedMembers(given).flatMap(own => {
+    const parts = own.split(/\s+(?:and|&)\s+/i)
+    return !isMember(own) && parts.some(isMember) ? parts : [own]
+  })
   const found = members.filter(member => listed.some(own => isRight(own, member))).length
-  const strangers = listed.filter(own => !members.some(member => isRight(own, member)))
+  const strangers = listed.filter(own => !isMember(own))
   const counted = found + new Set(strangers.map(normaliseShort)).size
   return {
     setPrecision: counted === 0 ? 0 : found / counted,
