@@ -61,7 +61,7 @@ describe('modules that a command loads', { timeout: TIMEOUT_MS }, () => {
   })
 
   it.each([
-    { recipe: 'logic-cold-start', own: ['common', 'logic', 'sft'] },
+    { recipe: 'logic-cold-start', own: ['common', 'logic', 'options', 'sft'] },
     { recipe: 'rit', own: ['common', 'logic', 'options', 'rit', 'sft'] },
   ])('are for a plan of $recipe those of it, and nothing that computes', ({ recipe, own }) => {
     const { modules, packages } = loadedBy(['train', recipe, '--dry-run'])
